@@ -1,0 +1,150 @@
+//! What a ptokit library may know of its surroundings, given by the caller and never taken behind its back: the root
+//! directory, the environment, and a sink for events.
+//!
+//! This crate must not know what any library does with them, nor how an event is rendered.
+//!
+//! ```
+//! use pto_context::Context;
+//!
+//! let cx = Context::fake("/tmp/tree", [("ASCEND_HOME_PATH", "/opt/cann")]);
+//! assert_eq!(cx.var("ASCEND_HOME_PATH").as_deref(), Some("/opt/cann"));
+//! assert_eq!(cx.under_root("/etc/ascend_install.info"), std::path::Path::new("/tmp/tree/etc/ascend_install.info"));
+//! ```
+
+mod event;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use event::{Event, EventSink, Silent};
+
+/// The surroundings of one call. Cheap to clone.
+#[derive(Clone)]
+pub struct Context {
+    root: PathBuf,
+    env: Arc<BTreeMap<OsString, OsString>>,
+    cwd: PathBuf,
+    events: Arc<dyn EventSink>,
+}
+
+impl Context {
+    /// The machine as this process sees it. Only a binary, or a test that wants the real machine, calls this.
+    ///
+    /// # Errors
+    /// The current directory is gone or unreadable.
+    pub fn from_process(events: Arc<dyn EventSink>) -> std::io::Result<Self> {
+        Ok(Self {
+            root: PathBuf::from("/"),
+            env: Arc::new(std::env::vars_os().collect()),
+            cwd: std::env::current_dir()?,
+            events,
+        })
+    }
+
+    /// A made-up machine: a file tree that stands for `/`, and exactly the variables given. Events are dropped.
+    pub fn fake<K, V>(root: impl Into<PathBuf>, env: impl IntoIterator<Item = (K, V)>) -> Self
+    where
+        K: Into<OsString>,
+        V: Into<OsString>,
+    {
+        let root = root.into();
+        Self {
+            cwd: root.clone(),
+            root,
+            env: Arc::new(env.into_iter().map(|(k, v)| (k.into(), v.into())).collect()),
+            events: Arc::new(Silent),
+        }
+    }
+
+    /// The same surroundings with another event sink.
+    #[must_use]
+    pub fn with_events(mut self, events: Arc<dyn EventSink>) -> Self {
+        self.events = events;
+        self
+    }
+
+    /// The same surroundings with one variable set.
+    #[must_use]
+    pub fn with_var(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        Arc::make_mut(&mut self.env).insert(name.into(), value.into());
+        self
+    }
+
+    /// The directory that stands for `/`.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The working directory that relative paths of the user refer to.
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// An absolute path of the inspected machine, as a path that can be opened here.
+    pub fn under_root(&self, absolute: impl AsRef<Path>) -> PathBuf {
+        let path = absolute.as_ref();
+        if self.root == Path::new("/") {
+            return path.to_path_buf();
+        }
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    /// A variable's value, if it is set, not empty and valid Unicode. An empty variable counts as unset, as in a shell's `${X:-}`.
+    pub fn var(&self, name: &str) -> Option<String> {
+        self.var_os(name).and_then(|value| value.to_str().map(str::to_owned))
+    }
+
+    /// A variable's value, if it is set and not empty.
+    pub fn var_os(&self, name: &str) -> Option<&OsStr> {
+        self.env.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// All variables, in the order of their names.
+    pub fn vars(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.env.iter().map(|(k, v)| (k.as_os_str(), v.as_os_str()))
+    }
+
+    /// Tells the caller that something happened.
+    pub fn emit(&self, event: Event) {
+        self.events.event(event);
+    }
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The environment may hold secrets: only its names are shown.
+        f.debug_struct("Context")
+            .field("root", &self.root)
+            .field("cwd", &self.cwd)
+            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_variable_is_unset() {
+        let cx = Context::fake("/", [("A", ""), ("B", "1")]);
+        assert_eq!((cx.var("A"), cx.var("B"), cx.var("C")), (None, Some("1".into()), None));
+    }
+
+    #[test]
+    fn debug_output_shows_no_values() {
+        let cx = Context::fake("/", [("TOKEN", "hunter2")]);
+        let text = format!("{cx:?}");
+        assert!(text.contains("TOKEN") && !text.contains("hunter2"), "{text}");
+    }
+
+    #[test]
+    fn paths_are_mapped_under_the_root() {
+        let cx = Context::fake("/tree", [("A", "1")]);
+        assert_eq!(cx.under_root("/usr/local"), Path::new("/tree/usr/local"));
+        let real = Context { root: "/".into(), ..cx };
+        assert_eq!(real.under_root("/usr/local"), Path::new("/usr/local"));
+    }
+}
