@@ -14,6 +14,7 @@
 //! and the plan is the same on every machine.
 
 mod camodel;
+mod diagnose;
 mod error;
 mod flags;
 mod host;
@@ -22,6 +23,7 @@ mod options;
 mod words;
 
 pub use camodel::Simulator;
+pub use diagnose::{Diagnosis, Versions, diagnose, without_crash_report};
 pub use error::BishengError;
 pub use host::{HostProgramRequest, HostRuntime, host_program_plan};
 pub use kernel::{BishengRequest, KernelLibrary, kernel_plan};

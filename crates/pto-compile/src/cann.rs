@@ -13,16 +13,19 @@
 mod error;
 mod headers;
 mod located;
+mod release;
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use pto_context::Context;
+use serde::Serialize;
 
 pub(crate) use error::list;
 pub use error::{CannError, Tried};
 pub(crate) use located::open_path;
 pub use located::{Located, Rule};
+pub use release::{Release, release};
 
 /// The release that the flags of this crate were checked with comes first.
 const DEFAULT_ROOT: &str = "/usr/local/Ascend/cann-9.0.0";
@@ -31,6 +34,9 @@ const ASCEND: &str = "/usr/local/Ascend";
 const DEFAULT_DRIVER: &str = "/usr/local/Ascend/driver";
 /// The variables that name the CANN root, stronger first. `set_env.sh` sets both.
 const ROOT_VARIABLES: [&str; 2] = ["ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME"];
+
+/// What the driver is called in reports. No plan depends on it.
+const DRIVER: &str = "the driver";
 
 /// What the caller knows better than the machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,7 +48,7 @@ pub struct ToolchainOptions {
 }
 
 /// Everything a bisheng command line refers to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Toolchain {
     /// The CANN root.
     pub cann: Located,
@@ -77,11 +83,26 @@ impl Toolchain {
 
     /// One line for each part that a plan needs and that is not on this machine.
     pub fn notes(&self) -> Vec<String> {
-        [("CANN", &self.cann), ("`bisheng`", &self.bisheng), ("the PTO headers", &self.pto_headers)]
-            .into_iter()
+        let needed = self.parts().into_iter().filter(|(what, _)| *what != DRIVER);
+        needed
             .filter(|(_, part)| !part.exists)
             .map(|(what, part)| format!("not on this machine: {what}, `{}` ({})", part.path.display(), part.rule))
             .collect()
+    }
+
+    /// One line for each part: where it is and which rule chose it.
+    pub fn report(&self) -> Vec<String> {
+        let line = |(what, part): (&str, &Located)| {
+            let absent = if part.exists { "" } else { ", not there" };
+            format!("{what}: `{}` ({}{absent})", part.path.display(), part.rule)
+        };
+        self.parts().map(line).into()
+    }
+
+    fn parts(&self) -> [(&'static str, &Located); 4] {
+        // Every field by name: a new part does not compile until it is reported.
+        let Self { cann, bisheng, pto_headers, driver } = self;
+        [("CANN", cann), ("`bisheng`", bisheng), ("the PTO headers", pto_headers), (DRIVER, driver)]
     }
 }
 

@@ -14,6 +14,7 @@
 //! ```
 
 mod arch;
+mod cann_release;
 mod core_type;
 mod error;
 mod machine;
@@ -23,6 +24,7 @@ mod soc;
 mod target;
 
 pub use arch::Arch;
+pub use cann_release::cann_release;
 pub use core_type::Core;
 pub use error::{PlatformError, Vocabulary};
 pub use machine::Machine;

@@ -5,9 +5,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pto_context::Context;
+use serde::{Serialize, Serializer};
 
 /// A path of the user's machine, the rule that chose it, and whether it is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Located {
     /// The path as the user would write it.
     pub path: PathBuf,
@@ -41,6 +42,13 @@ impl fmt::Display for Rule {
             Self::SearchPath => f.write_str("found on `PATH`"),
             Self::UsualPlace => f.write_str("the usual place"),
         }
+    }
+}
+
+impl Serialize for Rule {
+    /// As it is shown to people.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -170,3 +170,44 @@ fn the_model_comes_first_and_no_element_is_empty() {
         assert_eq!(environment["PTO_SIMULATOR".as_ref() as &std::ffi::OsStr], "1");
     }
 }
+
+#[test]
+fn the_release_and_what_says_so() {
+    let tree = machine(&["/c/x", "/d/cann-9.0.0-beta.1/x"]);
+    let cx = Context::fake(tree.path(), [("A", "")]);
+    assert_eq!(cann::release(&cx, "/c".as_ref()), None);
+    let by_name = cann::release(&cx, "/d/cann-9.0.0-beta.1".as_ref()).unwrap();
+    assert_eq!((by_name.version.as_str(), by_name.source), ("9.0.0-beta.1", "/d/cann-9.0.0-beta.1".into()));
+    // From the weakest source to the strongest: each new file wins over those before it.
+    for (file, text, version) in [
+        ("opp/version.info", "Version=8.5.0.2.220\nversion_dir=8.5.0\n", "8.5.0"),
+        ("compiler/version.info", "Version=9.0.0\n", "9.0.0"),
+        ("aarch64-linux/ascend_toolkit_install.info", "package_name=x\nversion=8.2.RC1\n", "8.2.RC1"),
+        ("version.cfg", "runtime_running_version=[7.5.0.1.129:8.0.RC3]\n", "8.0.RC3"),
+    ] {
+        let path = tree.path().join("c").join(file);
+        touch(&path);
+        fs_err::write(path, text).unwrap();
+        let found = cann::release(&cx, "/c".as_ref()).unwrap();
+        assert_eq!((found.version.as_str(), found.source), (version, Path::new("/c").join(file)));
+    }
+}
+
+#[test]
+fn the_report_says_which_rule_won() {
+    let tree = machine(&["/flat/pto/pto-inst.hpp", "/usr/local/Ascend/cann/x"]);
+    executable(&tree, "/usr/local/Ascend/cann/bin/bisheng");
+    let cx = Context::fake(tree.path(), [("PTO_LIB_PATH", "/flat")]);
+    let toolchain = Toolchain::find(&cx, &ToolchainOptions::default()).unwrap();
+    insta::assert_snapshot!(toolchain.report().join("\n"), @r"
+    CANN: `/usr/local/Ascend/cann` (the usual place)
+    `bisheng`: `/usr/local/Ascend/cann/bin/bisheng` (inside CANN)
+    the PTO headers: `/flat` (from `PTO_LIB_PATH`)
+    the driver: `/usr/local/Ascend/driver` (the usual place, not there)
+    ");
+    let json = serde_json::to_value(&toolchain).unwrap();
+    assert_eq!(
+        json["pto_headers"],
+        serde_json::json!({ "path": "/flat", "rule": "from `PTO_LIB_PATH`", "exists": true })
+    );
+}

@@ -1,8 +1,9 @@
 //! Every plan, as a snapshot: made for a machine without CANN, so it is the same everywhere.
 
 use crate::support::{lines, program, request};
+use proptest::prelude::*;
 use pto_compile::bisheng::{
-    BishengRequest, HostProgramRequest, HostRuntime, Simulator, host_program_plan, kernel_plan,
+    BishengRequest, CompileOptions, HostProgramRequest, HostRuntime, Simulator, host_program_plan, kernel_plan,
 };
 use pto_compile::cann::{Toolchain, ToolchainOptions};
 use pto_compile::plan::Plan;
@@ -70,4 +71,21 @@ fn printed_for_a_shell_and_as_json() {
     let plan = kernel(&request);
     insta::assert_snapshot!("shell", plan.to_shell());
     insta::assert_json_snapshot!("json", plan);
+}
+
+proptest! {
+    /// Whatever a user's names and values are: refused with a reason, or the same words after printing and splitting.
+    #[test]
+    fn any_text_survives_the_shell(source in "\\PC{0,12}", dir in "\\PC{0,12}", value in "\\PC{0,12}") {
+        let options = CompileOptions { defines: vec![("V".to_owned(), Some(value))], include_dirs: vec![dir.into()], ..CompileOptions::default() };
+        let request = BishengRequest { sources: vec![source.into()], options, ..request(Target::A5, Core::Mix) };
+        let Ok(plan) = kernel_plan(&bare(), &request, &Toolchain::assume(&bare(), &ToolchainOptions::default())) else {
+            return Ok(());
+        };
+        for step in &plan.steps {
+            let mut words = shlex::split(&step.to_shell()).unwrap();
+            prop_assert_eq!(words.remove(0), step.program.to_str().unwrap());
+            prop_assert_eq!(&words, &step.args);
+        }
+    }
 }

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use crate::support::{FakeCann, has_in_order, program, request};
 use pto_compile::bisheng::{
-    BishengRequest, HostProgramRequest, HostRuntime, KernelLibrary, Simulator, host_program_plan, kernel_plan,
+    BishengRequest, CompileOptions, HostProgramRequest, HostRuntime, KernelLibrary, Simulator, host_program_plan,
+    kernel_plan,
 };
 use pto_compile::cann::{Rule, Toolchain, ToolchainOptions};
-use pto_compile::plan::Plan;
+use pto_compile::plan::{DEADLINE_VARIABLE, Plan, RunError};
 use pto_platform::{Core, Machine, Target};
+use pto_process::{Invocation, Status};
 
 /// Blanks, quotes, a dollar and letters beyond ASCII: what a user's path may hold.
 const HOSTILE: &str = "Jürgen's $HOME 核";
@@ -177,4 +179,32 @@ fn a_failing_step_stops_the_plan_and_keeps_the_compilers_words() {
     assert_eq!(fake.calls().len(), 1, "nothing runs after a failure");
     let text = format!("{error} {error:?}");
     assert!(text.contains("a.cpp") && text.contains("no such file"), "{text}");
+}
+
+#[test]
+fn the_printed_plan_pasted_into_a_shell_asks_the_compiler_the_same() {
+    let fake = FakeCann::below(HOSTILE);
+    let options = CompileOptions {
+        defines: vec![("TEXT".to_owned(), Some(r#""it's $HOME; `x` \n *""#.to_owned()))],
+        ..CompileOptions::default()
+    };
+    let request = BishengRequest { options, ..request(Target::A5, Core::Mix) };
+    let plan = plan(&fake, request, &["cube side.cpp", "-o 核.cpp"]);
+    Invocation::new("sh").args(["-e", "-c", &plan.to_shell()]).run(&fake.context()).unwrap().require_success().unwrap();
+    assert_eq!(fake.calls(), plan.steps.iter().map(|step| step.args.clone()).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_compiler_that_writes_nothing_or_hangs_is_found_out() {
+    let fake = FakeCann::below("opt");
+    let plan = plan(&fake, request(Target::A2a3, Core::Vec), &["a.cpp"]);
+    fs_err::write(fake.cann.join("bin/bisheng"), "#!/bin/sh\nexit 0\n").unwrap();
+    let error = plan.run(&fake.context()).unwrap_err();
+    assert!(matches!(&error, RunError::NoOutput { path, .. } if path.ends_with("libvec_add.so")), "{error}");
+
+    fs_err::write(fake.cann.join("bin/bisheng"), "#!/bin/sh\nexec sleep 60\n").unwrap();
+    let error = plan.run(&fake.context().with_var(DEADLINE_VARIABLE, "1")).unwrap_err();
+    assert!(matches!(error.compiler_output().unwrap().status, Status::TimedOut { .. }), "{error}");
+    let error = plan.run(&fake.context().with_var(DEADLINE_VARIABLE, "soon")).unwrap_err();
+    assert_eq!(error.to_string(), "`PTO_COMPILE_TIMEOUT_S` is `soon`; expected a whole number of seconds above 0");
 }
