@@ -36,6 +36,7 @@ impl<'a> Flags<'a> {
     ) -> Result<Self, BishengError> {
         let name = target.memory_macro().ok_or(BishengError::NotForBisheng { target })?;
         let includes = toolchain_includes(target, toolchain)?;
+        words::path(&toolchain.bisheng.path)?;
         Ok(Self { target, memory_macro: format!("-D{name}"), options, includes })
     }
 

@@ -1,6 +1,6 @@
 //! Host programs: a `main` that launches kernels through ACL, on a device or on the CA model.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_context::Context;
 use pto_platform::Target;
@@ -15,7 +15,7 @@ use crate::plan::{Plan, Purpose, Step};
 
 /// Libraries behind `-L<cann>/lib64` for a program that runs on a device.
 const ACL_LIBRARIES: [&str; 4] = ["-lascendcl", "-ldl", "-lstdc++", "-lpthread"];
-/// The same for the CA model, whose `libruntime_camodel` has to come before the ACL that looks for a runtime.
+/// The same for the CA model: its runtime stands before `libascendcl`, whose calls it has to answer.
 const MODEL_LIBRARIES: [&str; 7] =
     ["-lruntime_camodel", "-lstdc++", "-lascendcl", "-lm", "-lc_sec", "-ldl", "-lpthread"];
 
@@ -93,6 +93,7 @@ impl Builder<'_> {
             args.push(words::input(source)?);
         }
         args.extend(self.link_words(&[], &ACL_LIBRARIES)?);
+        args.extend(self.options.link_words_after_sources());
         Ok(self.program(args, self.request.sources.clone()))
     }
 
@@ -106,12 +107,13 @@ impl Builder<'_> {
         let objects: Vec<PathBuf> = steps.iter().flat_map(|step| step.outputs.clone()).collect();
         let mut args = objects.iter().map(|object| words::input(object)).collect::<Result<Vec<_>, _>>()?;
         args.extend(self.link_words(&[simulator.dir()], &MODEL_LIBRARIES)?);
+        args.extend(self.options.link_words());
         steps.push(self.program(args, objects));
         Ok(steps)
     }
 
     /// `-o program -L... -l... -Wl,-rpath,...`: kernel library, CANN, then `further` directories.
-    fn link_words(&self, further: &[&std::path::Path], libraries: &[&str]) -> Result<Vec<String>, BishengError> {
+    fn link_words(&self, further: &[&Path], libraries: &[&str]) -> Result<Vec<String>, BishengError> {
         let lib64 = self.toolchain.cann.path.join("lib64");
         let kernel = self.request.kernel.as_ref();
         let mut args = vec!["-o".to_owned(), words::path(&self.request.out_dir.join(&self.request.name))?];
@@ -125,7 +127,6 @@ impl Builder<'_> {
         args.extend(libraries.iter().map(|library| (*library).to_owned()));
         let run_dirs: Vec<_> = kernel.map(|kernel| kernel.dir.as_path()).into_iter().chain(dirs).collect();
         args.extend(words::rpath(self.cx, &run_dirs)?);
-        args.extend(self.options.link_flags.iter().cloned());
         Ok(args)
     }
 

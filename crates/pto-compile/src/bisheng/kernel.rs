@@ -106,7 +106,7 @@ impl Builder<'_> {
         }
         let library = self.request.kernels().path();
         args.extend(["-o".to_owned(), words::path(&library)?]);
-        args.extend(self.options.link_flags.iter().cloned());
+        args.extend(self.options.link_words_after_sources());
         Ok(self.step(Purpose::KernelLibrary, args, self.request.sources.clone(), library))
     }
 
@@ -131,7 +131,7 @@ impl Builder<'_> {
             args.push(words::input(object)?);
         }
         args.extend(["-o".to_owned(), words::path(&library.path())?]);
-        args.extend(self.options.link_flags.iter().cloned());
+        args.extend(self.options.link_words());
         Ok(self.step(Purpose::LinkKernels, args, objects, library.path()))
     }
 
@@ -147,7 +147,7 @@ impl Builder<'_> {
         args.extend(kernels.link_words()?);
         args.push("-lstdc++".to_owned());
         args.extend(words::rpath(cx, &[&kernels.dir])?);
-        args.extend(self.options.link_flags.iter().cloned());
+        args.extend(self.options.link_words());
         Ok([compile, self.step(Purpose::LinkLauncher, args, vec![object, kernels.path()], library)])
     }
 

@@ -36,7 +36,7 @@ pub enum OptLevel {
     /// `-O1`.
     #[serde(rename = "1")]
     O1,
-    /// `-O2`, what the kernels of PTO-ISA are tuned with.
+    /// `-O2`, which the reference builds of PTO kernels use.
     #[default]
     #[serde(rename = "2")]
     O2,
@@ -68,7 +68,21 @@ pub(super) struct CheckedOptions {
     pub(super) optimization: Vec<String>,
     pub(super) device_flags: Vec<String>,
     pub(super) host_flags: Vec<String>,
-    pub(super) link_flags: Vec<String>,
+    link_flags: Vec<String>,
+}
+
+impl CheckedOptions {
+    /// The user's flags for a link of objects.
+    pub(super) fn link_words(&self) -> impl Iterator<Item = String> {
+        self.link_flags.iter().cloned()
+    }
+
+    /// The user's flags for a link on the command line of a compile: there `-xcce` or `-xc++` holds for every file that
+    /// follows, so an archive or object among the flags would be read as source.
+    pub(super) fn link_words_after_sources(&self) -> impl Iterator<Item = String> {
+        let names_files = self.link_flags.iter().any(|flag| !flag.starts_with('-'));
+        names_files.then(|| "-xnone".to_owned()).into_iter().chain(self.link_words())
+    }
 }
 
 impl CompileOptions {
@@ -125,8 +139,8 @@ fn flag_words(flags: &[String], target: Target) -> Result<Vec<String>, BishengEr
     Ok(words)
 }
 
-/// Whether this is the macro that the plan passes itself. The other generation's macro is an error: headers test for
-/// either, and a build with both takes the wrong branch without a word.
+/// Whether this is the macro that the plan passes itself. The other generation's macro is an error: headers choose their
+/// code by it, and a build with both would mix two generations.
 fn is_memory_macro(name: &str, target: Target) -> Result<bool, BishengError> {
     let other = Target::ALL.into_iter().filter(|other| *other != target).filter_map(Target::memory_macro);
     match (target.memory_macro(), other.into_iter().find(|other| *other == name)) {

@@ -153,3 +153,16 @@ fn the_model_is_linked_for_a5_alone() {
     assert_eq!(error, BishengError::NoLinkedModel { target: Target::A2a3 });
     assert!(error.hint().unwrap().contains("msprof"));
 }
+
+#[test]
+fn an_archive_among_the_link_flags_is_not_read_as_source() {
+    let options = CompileOptions { link_flags: vec!["-lm".into(), "libx.a".into()], ..CompileOptions::default() };
+    let one_step = plan(&BishengRequest { options: options.clone(), ..request(Target::A2a3, Core::Vec) });
+    assert_eq!(steps_with(&one_step, &["-xcce", "vec_add.cpp", "-xnone", "-lm", "libx.a"]), [0]);
+    let two_steps = plan(&BishengRequest { options: options.clone(), ..request(Target::A5, Core::Vec) });
+    assert_eq!(steps_with(&two_steps, &["-lm", "libx.a"]), [1]);
+    assert_eq!(steps_with(&two_steps, &["-xnone"]), [] as [usize; 0]);
+    let request = HostProgramRequest { options, ..program(Target::A5, HostRuntime::Acl) };
+    let host = host_program_plan(&cx(), &request, &toolchain()).unwrap();
+    assert_eq!(steps_with(&host, &["-xc++", "main.cpp", "-xnone", "-lm", "libx.a"]), [0]);
+}
