@@ -30,4 +30,5 @@
 
 pub mod bisheng;
 pub mod cann;
+pub mod cpu;
 pub mod plan;

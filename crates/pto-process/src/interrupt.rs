@@ -7,7 +7,6 @@
 //! KILL to every group, and the process ends with 128 + the signal's number, 130 for Ctrl-C.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
@@ -20,7 +19,6 @@ use crate::pipes::Note;
 /// The exit code of a process that Ctrl-C has ended, as shells have it: 128 + 2.
 pub const EXIT_CODE: i32 = 130;
 
-static REQUESTED: AtomicBool = AtomicBool::new(false);
 static LIVE: Mutex<Vec<(Group, SyncSender<Note>)>> = Mutex::new(Vec::new());
 
 /// Makes SIGINT, SIGTERM and SIGHUP end children first. Further calls do nothing.
@@ -53,7 +51,7 @@ pub fn request() {
     let live = live();
     // The flag is set while the list is locked: a child is either in the list now and gets TERM, or is registered later
     // and refused. So each gets exactly one TERM; programs that take a second one as "drop everything" do not misread it.
-    if !REQUESTED.swap(true, Ordering::SeqCst) {
+    if pto_context::interrupt::request() {
         for (group, notes) in live.iter() {
             group.terminate();
             // A full channel means that its reader is awake and will see the flag.
@@ -64,7 +62,7 @@ pub fn request() {
 
 /// Whether the end has been asked for.
 pub fn requested() -> bool {
-    REQUESTED.load(Ordering::SeqCst)
+    pto_context::interrupt::requested()
 }
 
 /// Enters a group; `false` if an interrupt came first and the group is the caller's to end.

@@ -83,10 +83,9 @@ Launcher<Kernel> site(Kernel, const char *where)
     return {where};
 }
 
-#ifdef PTOCPU_SIBLING
-// The cube side of a mix kernel holds the launcher and brings the vector side along.
-inline const char anchor = 0;
-inline const bool sibling_loaded = (ptocpu_load_sibling(&anchor, PTOCPU_SIBLING), true);
-#endif
-
 }  // namespace ptocpu
+
+// The cube side of a mix kernel holds the launcher and brings the vector side along; the build puts this before its source.
+#define PTOCPU_LOAD_SIBLING(file_name) \
+    static const char ptocpu_anchor = 0; \
+    [[maybe_unused]] static const bool ptocpu_sibling_loaded = (ptocpu_load_sibling(&ptocpu_anchor, file_name), true);
