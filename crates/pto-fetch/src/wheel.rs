@@ -27,9 +27,9 @@ impl Store {
             let message = format!("Fetching {} {} ({})", pin.name, pin.version, megabytes(pin.size));
             cx.emit(Event::Started { task: pin.task(), message, total_bytes: Some(pin.size) });
             let count = fill(cx, pin, &downloads, target)?;
-            settle(target)?;
-            // What is left of it is space, no harm.
+            // Before the entry is written to the disk, so that what nobody needs is not. If some is left, it is only space.
             let _ = std::fs::remove_dir_all(&downloads);
+            settle(target)?;
             let message = format!("{} {} ready ({count} files)", pin.name, pin.version);
             cx.emit(Event::Finished { task: pin.task(), message });
             Ok(())

@@ -9,7 +9,7 @@ const PAIRS: [(&str, &str); 4] = [
     ("PIP_INDEX_URL", "UV_DEFAULT_INDEX"),
     ("PIP_EXTRA_INDEX_URL", "UV_INDEX"),
     ("PIP_FIND_LINKS", "UV_FIND_LINKS"),
-    ("PIP_NO_INDEX", "UV_NO_INDEX"),
+    ("PIP_CERT", "SSL_CERT_FILE"),
 ];
 
 /// The older name of `UV_DEFAULT_INDEX`, still obeyed by `uv`.
@@ -25,7 +25,9 @@ pub(super) fn for_uv(cx: &Context, mut client: Invocation) -> Invocation {
             client = client.env(uv, places.join(if uv == "UV_FIND_LINKS" { "," } else { " " }));
         }
     }
-    client
+    // `uv` has a flag for this, and no variable.
+    let no_index = cx.var("PIP_NO_INDEX").is_some_and(|value| !["0", "false", "no", "off"].contains(&value.as_str()));
+    if no_index { client.arg("--no-index") } else { client }
 }
 
 /// Adds, for `pip`, what is set for `uv` alone.
@@ -39,13 +41,52 @@ pub(super) fn for_pip(cx: &Context, mut client: Invocation) -> Invocation {
     client
 }
 
-/// For messages: the client and where it was told to look. Invocations and errors mask user parts of URLs.
+/// For messages: the client and where it was told to look; the user part of URLs is masked.
 pub(super) fn origin(cx: &Context, client: &str) -> String {
     let set: Vec<_> = PAIRS
         .iter()
         .flat_map(|(pip, uv)| [*pip, *uv])
-        .filter(|name| !name.ends_with("NO_INDEX"))
+        .filter(|name| !name.contains("CERT"))
         .filter_map(|name| cx.var(name).map(|value| format!("{name}={value}")))
         .collect();
-    if set.is_empty() { format!("`{client}`") } else { format!("`{client}` ({})", set.join(", ")) }
+    if set.is_empty() {
+        return format!("`{client}`");
+    }
+    format!("`{client}` ({})", pto_process::masked(&set.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(client: Invocation) -> String {
+        client.to_shell_line()
+    }
+
+    #[test]
+    fn what_is_set_for_one_client_counts_for_the_other() {
+        let cx =
+            Context::fake("/", [("PIP_INDEX_URL", "http://m/"), ("PIP_FIND_LINKS", "/a /b"), ("PIP_NO_INDEX", "1")]);
+        assert_eq!(
+            line(for_uv(&cx, Invocation::new("uv"))),
+            "UV_DEFAULT_INDEX=http://m/ UV_FIND_LINKS='/a,/b' uv --no-index"
+        );
+        let cx = Context::fake("/", [("UV_INDEX_URL", "http://m/"), ("UV_FIND_LINKS", "/a,/b")]);
+        assert_eq!(line(for_pip(&cx, Invocation::new("pip"))), "PIP_FIND_LINKS='/a /b' PIP_INDEX_URL=http://m/ pip");
+    }
+
+    #[test]
+    fn what_is_set_for_a_client_itself_stays() {
+        let cx =
+            Context::fake("/", [("PIP_INDEX_URL", "http://p/"), ("UV_INDEX_URL", "http://u/"), ("PIP_NO_INDEX", "0")]);
+        assert_eq!(line(for_uv(&cx, Invocation::new("uv"))), "uv");
+        assert_eq!(line(for_pip(&cx, Invocation::new("pip"))), "pip");
+    }
+
+    #[test]
+    fn the_origin_is_masked() {
+        let cx = Context::fake("/", [("PIP_INDEX_URL", "http://me:pw@m/")]);
+        assert_eq!(origin(&cx, "pip"), "`pip` (PIP_INDEX_URL=http://***@m/)");
+        assert_eq!(origin(&Context::fake("/", [("A", "1")]), "uv"), "`uv`");
+    }
 }
