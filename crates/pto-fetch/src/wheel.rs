@@ -45,27 +45,34 @@ impl Store {
 /// Fills the new entry. Returns the number of its files.
 fn fill(cx: &Context, pin: &WheelPin, downloads: &Path, target: &Path) -> Result<usize, Error> {
     let place = workplace(downloads)?;
-    let kept_file = place.wheels.join(pin.file);
-    let delivery = if fs_err::metadata(&kept_file).is_ok_and(|meta| meta.len() == pin.size) {
-        // An earlier run got this far; its checksum is still to be verified.
-        Delivery::Wheel { file: kept_file, origin: "an earlier download".to_owned() }
+    let unpack = |file: &Path| {
+        let keep = |name: &str| kept_name(pin.keep, name);
+        Job { archive: file, limit: pin.unpacked_size, keep: &keep }.unpack(target)
+    };
+    let kept = place.wheels.join(pin.file);
+    let count = if arrived_earlier(pin, &kept)? {
+        unpack(&kept)?
     } else {
         // pip does not overwrite a file that it finds there, half or not.
         empty(&place.wheels)?;
-        client::deliver(cx, pin, &place)?
-    };
-    let count = match delivery {
-        Delivery::Wheel { file, origin } => {
-            verify(pin, &file, origin)?;
-            let keep = |name: &str| kept_name(pin.keep, name);
-            Job { archive: &file, limit: pin.unpacked_size, keep: &keep }.unpack(target)?
+        match client::deliver(cx, pin, &place)? {
+            Delivery::Wheel { file, origin } => {
+                verify(pin, &file, origin)?;
+                unpack(&file)?
+            }
+            Delivery::Tree(tree) => take_over(pin, &tree, target)?,
         }
-        Delivery::Tree(tree) => take_over(pin, &tree, target)?,
     };
     match pin.keep {
         Some(keep) if count == 0 => Err(Error::NoSubtree { file: pin.file.to_owned(), keep: keep.to_owned() }),
         _ => Ok(count),
     }
+}
+
+/// Whether an earlier run got as far as the whole file, and it is the pinned one.
+fn arrived_earlier(pin: &WheelPin, file: &Path) -> Result<bool, Error> {
+    let whole = fs_err::metadata(file).is_ok_and(|meta| meta.len() == pin.size);
+    Ok(whole && digest::of_file(file)? == pin.sha256)
 }
 
 fn verify(pin: &WheelPin, file: &Path, origin: String) -> Result<(), Error> {

@@ -20,10 +20,15 @@ fn killed_at_any_moment_the_store_stays_sound() {
     let fetch = world.example(&world.path("store"));
     let remove = |dir: &Path| fs_err::remove_dir_all(dir).unwrap();
 
-    let start = Instant::now();
-    assert!(fetch.run(&cx).unwrap().success());
-    let whole_run = start.elapsed();
-    remove(&world.store().path_of(&world.pin).unwrap());
+    // The quickest of three: a disk that is busy for others can hold one of them up for seconds.
+    let whole_run = (0..3).map(|_| {
+        let start = Instant::now();
+        assert!(fetch.run(&cx).unwrap().success());
+        let time = start.elapsed();
+        remove(&world.store().path_of(&world.pin).unwrap());
+        time
+    });
+    let whole_run = whole_run.min().unwrap();
 
     let mut finished = 0;
     for kill in 0..KILLS {
@@ -94,16 +99,14 @@ fn a_disk_that_fills_up_is_named_and_leaves_no_entry() {
 #[test]
 fn a_limit_on_file_sizes_is_reported_like_a_full_disk() {
     let world = World::new(0);
-    let wheel = world.path("links").join(support::FILE);
     world.pip_stub();
-    // The signal would end the process; ignored, the write fails. The wheel (1 kB) is within 2 blocks of 512 bytes.
+    // The signal would end the process; ignored, the write fails.
     let fetch = world.example(&world.path("store"));
     let line = fetch.to_shell_line();
     let script = format!("trap '' XFSZ; ulimit -f 0; exec {line}");
-    assert!(fs_err::metadata(wheel).unwrap().len() > 0);
     let output = Invocation::new("/bin/sh").args(["-c", &script]).run(&world.cx()).unwrap();
     assert_eq!(output.status, Status::Exited(3), "{output:?}");
     let words = output.stderr.text();
-    assert!(words.contains("no space left") || words.contains("File too large"), "{words}");
+    assert!(words.contains("no space left: cannot write under") && words.contains("File too large"), "{words}");
     assert!(!world.whole(0));
 }
