@@ -13,7 +13,7 @@
 //! - nothing can hang a run for ever: not a grandchild that ignores TERM and keeps a pipe open, not a process stuck in
 //!   a device driver that not even KILL ends;
 //! - Ctrl-C ends children first ([`interrupt`]), dropping a [`Running`] child kills and reaps it, and a parent that is
-//!   itself killed takes its children along (Linux);
+//!   itself killed takes its children along (Linux; the children themselves, not what they in turn have started);
 //! - what is shown to people (command lines, streamed lines, errors) has declared secrets and the user part of URLs
 //!   replaced by `***`.
 //!
@@ -51,5 +51,6 @@ mod spawn;
 pub use capture::Captured;
 pub use error::Error;
 pub use invocation::{DEFAULT_CAPTURE_LIMIT, DEFAULT_GRACE, Invocation, Stdin};
+pub use mask::masked;
 pub use output::{Output, Status, Stream};
 pub use running::Running;

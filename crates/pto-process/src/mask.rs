@@ -4,6 +4,11 @@ use std::sync::Arc;
 
 const MASK: &str = "***";
 
+/// The text with the user part of every URL replaced by `***`: for text that comes from elsewhere than a child.
+pub fn masked(text: &str) -> String {
+    mask_urls(text)
+}
+
 /// The secrets of one invocation. Cheap to clone; its `Debug` output shows no secret.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Mask(Arc<Vec<String>>);

@@ -73,11 +73,11 @@ impl Running {
             return Err(Error::Interrupted { program: program() });
         }
         let line = invocation.to_shell_line();
-        cx.emit(Event::Command { line: line.clone() });
         let failed = |source| Error::Start { line: line.clone(), source };
 
         let cwd = invocation.directory(cx);
         let command = command(invocation, cx, &cwd)?;
+        cx.emit(Event::Command { line: line.clone() });
         let (cancelled, cancel) = std::io::pipe().map_err(failed)?;
         let started = Instant::now();
         let child = spawn::spawn(command).map_err(failed)?;
