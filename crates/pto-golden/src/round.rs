@@ -92,10 +92,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
-        fn f16_is_the_nearest(mantissa in -2.0f64..2.0, exponent in -26i32..15, wobble in -3i64..4) {
-            let near_tie = f16::from_f64(mantissa * 2f64.powi(exponent)).to_f64() * (1.0 + 2f64.powi(-12));
-            let value = f64::from_bits((near_tie.to_bits() as i64 + wobble) as u64);
-            prop_assume!(value.is_finite());
+        fn f16_is_the_nearest(bits in 0..0x7BFFu16, wobble in -3i64..4, negative: bool) {
+            let tie = (f16::from_bits(bits).to_f64() + f16::from_bits(bits + 1).to_f64()) / 2.0;
+            let value = f64::from_bits(tie.to_bits().wrapping_add_signed(wobble));
+            let value = if negative { -value } else { value };
             prop_assert_eq!(f16_from_f64(value).to_f64(), nearest_f16(value).to_f64());
         }
     }

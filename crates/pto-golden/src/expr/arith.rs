@@ -119,7 +119,11 @@ pub(super) fn map_real(map: Map) -> Option<fn(f64) -> f64> {
         Map::Round => f64::round_ties_even,
         Map::Rsqrt => |x| 1.0 / x.sqrt(),
         Map::Sigmoid => sigmoid,
-        Map::Sign => |x| if x == 0.0 || x.is_nan() { x } else { x.signum() },
+        Map::Sign => |x| match x {
+            0.0 => 0.0, // of either sign, as NumPy has it
+            _ if x.is_nan() => x,
+            _ => x.signum(),
+        },
         Map::Silu => |x| x * sigmoid(x),
         Map::Sqrt => f64::sqrt,
         Map::Tanh => f64::tanh,

@@ -77,7 +77,7 @@ impl Plan {
             let shape = [&values.shape()[..own_batch], &matrix].concat();
             let shaped = values.to_shape(IxDyn(&shape)).ok()?;
             let full = [self.batch.as_slice(), &matrix].concat();
-            Some(if shape == full { shaped.into_owned() } else { shaped.broadcast(IxDyn(&full))?.to_owned() })
+            Some(shaped.broadcast(IxDyn(&full))?.as_standard_layout().into_owned())
         };
         let (Some(left), Some(right)) = (stack(left, self.left), stack(right, self.right)) else {
             return Err(Refusal::Shapes);
