@@ -1,0 +1,102 @@
+//! The functions of the C ABI, by subject. Each takes what C passes, and gives the work to the modules behind.
+//!
+//! Enumerations are passed as `i32`, handles as pointers that are never followed.
+
+mod device;
+mod event;
+mod extension;
+mod lifecycle;
+mod memory;
+mod stream;
+
+pub use device::*;
+pub use event::*;
+pub use extension::*;
+pub use lifecycle::*;
+pub use memory::*;
+pub use stream::*;
+
+use std::ffi::c_void;
+use std::time::Duration;
+
+use crate::codes;
+use crate::failure::{Failure, Outcome};
+
+/// `aclError`.
+pub type AclError = i32;
+/// `aclrtMemcpyKind`.
+pub type MemcpyKind = i32;
+
+/// The names of all functions, for fault injection. A test compares them with the symbols of the library.
+pub(crate) const FUNCTIONS: &[&str] = &[
+    "aclInit",
+    "aclFinalize",
+    "aclGetRecentErrMsg",
+    "aclGetDeviceCapability",
+    "aclrtGetVersion",
+    "aclrtGetSocName",
+    "aclrtGetRunMode",
+    "aclrtPeekAtLastError",
+    "aclrtGetLastError",
+    "aclrtSetDevice",
+    "aclrtGetDevice",
+    "aclrtResetDevice",
+    "aclrtResetDeviceForce",
+    "aclrtGetDeviceCount",
+    "aclrtGetDeviceInfo",
+    "aclrtSynchronizeDevice",
+    "aclrtSynchronizeDeviceWithTimeout",
+    "aclrtCreateContext",
+    "aclrtDestroyContext",
+    "aclrtSetCurrentContext",
+    "aclrtGetCurrentContext",
+    "aclrtCreateStream",
+    "aclrtCreateStreamWithConfig",
+    "aclrtDestroyStream",
+    "aclrtDestroyStreamForce",
+    "aclrtSynchronizeStream",
+    "aclrtSynchronizeStreamWithTimeout",
+    "aclrtStreamQuery",
+    "aclrtStreamWaitEvent",
+    "aclrtLaunchHostFunc",
+    "aclrtCreateEvent",
+    "aclrtCreateEventWithFlag",
+    "aclrtCreateEventExWithFlag",
+    "aclrtDestroyEvent",
+    "aclrtRecordEvent",
+    "aclrtResetEvent",
+    "aclrtQueryEventStatus",
+    "aclrtSynchronizeEvent",
+    "aclrtSynchronizeEventWithTimeout",
+    "aclrtEventElapsedTime",
+    "aclrtMalloc",
+    "aclrtMallocAlign32",
+    "aclrtFree",
+    "aclrtMallocHost",
+    "aclrtFreeHost",
+    "aclrtMemcpy",
+    "aclrtMemcpyAsync",
+    "aclrtMemset",
+    "aclrtMemsetAsync",
+    "aclrtGetMemInfo",
+    "aclsimLaunchKernel",
+    "aclsimIsDeviceRange",
+    "aclsimDescribe",
+];
+
+/// A handle as C sees it.
+fn opaque(handle: usize) -> *mut c_void {
+    std::ptr::without_provenance_mut(handle)
+}
+
+/// A time-out in milliseconds; -1 is none.
+fn time_limit(ms: i32) -> Outcome<Option<Duration>> {
+    match u64::try_from(ms) {
+        Ok(ms) => Ok(Some(Duration::from_millis(ms))),
+        Err(_) if ms == -1 => Ok(None),
+        Err(_) => {
+            let message = format!("argument `timeout` is {ms}; expected -1 (no limit) or milliseconds");
+            Err(Failure::new(codes::ACL_ERROR_RT_PARAM_INVALID, message))
+        }
+    }
+}
