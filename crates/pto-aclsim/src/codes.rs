@@ -1,5 +1,5 @@
 //! The ACL error codes this library returns. Names and values are those of `acl/acl_base.h` and
-//! `acl/error_codes/rt_error_codes.h`; a test compiles them against the real headers.
+//! `acl/error_codes/rt_error_codes.h`; a test looks them up in the real headers.
 
 macro_rules! codes {
     ($($name:ident = $value:literal),+ $(,)?) => {
@@ -44,4 +44,28 @@ pub(crate) fn is_device_fault(code: i32) -> bool {
         507_004..=507_006 | 507_012 | ACL_ERROR_RT_STREAM_SYNC_TIMEOUT | ACL_ERROR_RT_EVENT_SYNC_TIMEOUT
     );
     (507_000..508_000).contains(&code) && !waits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the real headers are: a directory with `acl/acl.h` in it.
+    const HEADERS: &str = "PTOKIT_ACL_HEADERS";
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test is told by the environment where the headers are")]
+    fn names_and_values_are_those_of_the_headers() {
+        let Some(directory) = std::env::var_os(HEADERS).map(std::path::PathBuf::from) else {
+            eprintln!("SKIPPED: `{HEADERS}` is not set, so the codes were not compared with the real headers");
+            return;
+        };
+        let files = ["acl/acl_base.h", "acl/error_codes/rt_error_codes.h"];
+        let text: String = files.iter().map(|file| fs_err::read_to_string(directory.join(file)).unwrap()).collect();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        for (name, value) in ALL {
+            let definition = [*name, "=", &format!("{value};")];
+            assert!(words.windows(3).any(|window| window == definition), "the headers do not say `{name} = {value}`");
+        }
+    }
 }

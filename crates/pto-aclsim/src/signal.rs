@@ -39,16 +39,19 @@ extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void)
     // SAFETY: the kernel passes a valid `siginfo_t` to a handler with `SA_SIGINFO`; its address is meaningful for a
     // signal the kernel raised, which the code says (positive).
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
-    if code > 0 {
-        explain(address, code);
+    if code <= 0 {
+        // Somebody sent it: nothing faults again by itself, and a previous handler may count on that.
+        // SAFETY: both calls are allowed in a signal handler and have no other precondition.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+        return;
     }
+    explain(address, code);
     for (number, previous) in SIGNALS.iter().zip(PREVIOUS.get().into_iter().flatten()) {
         // SAFETY: `previous` is what `sigaction` gave for this very signal.
         unsafe { libc::sigaction(*number, previous, std::ptr::null_mut()) };
-    }
-    if code <= 0 {
-        // SAFETY: raising a signal has no precondition. Nothing faults again by itself: somebody sent this one.
-        unsafe { libc::raise(signal) };
     }
 }
 

@@ -154,5 +154,6 @@ pub(crate) fn release_device(device: u32) -> Vec<(u64, usize)> {
             table.retire(entry);
         }
     }
+    leaked.sort_unstable();
     leaked
 }
