@@ -16,6 +16,7 @@
 
 pub mod abi;
 mod call;
+mod callback;
 mod codes;
 pub mod config;
 mod context;

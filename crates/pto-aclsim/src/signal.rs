@@ -35,7 +35,7 @@ fn replace_handler(signal: c_int) -> libc::sigaction {
     }
 }
 
-extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
+extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid `siginfo_t` to a handler with `SA_SIGINFO`; its address is meaningful for a
     // signal the kernel raised, which the code says (positive).
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
@@ -48,7 +48,9 @@ extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void)
         }
         return;
     }
-    explain(address, code);
+    // SAFETY: the kernel passes a valid context to a handler with `SA_SIGINFO`.
+    let stack = unsafe { stack_pointer(context) };
+    explain(address, code, stack);
     for (number, previous) in SIGNALS.iter().zip(PREVIOUS.get().into_iter().flatten()) {
         // SAFETY: `previous` is what `sigaction` gave for this very signal.
         unsafe { libc::sigaction(*number, previous, std::ptr::null_mut()) };
@@ -58,7 +60,7 @@ extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void)
 /// `si_code` of a fault whose address the kernel does not know.
 const SI_KERNEL: c_int = 0x80;
 
-fn explain(address: usize, code: c_int) {
+fn explain(address: usize, code: c_int, stack: Option<usize>) {
     if code == SI_KERNEL {
         return say(format_args!(
             "fault at an address that no memory can have: an uninitialised or overwritten pointer"
@@ -68,9 +70,35 @@ fn explain(address: usize, code: c_int) {
         Place::Live(relation) if relation.is_inside() => {
             say(format_args!("fault at {address:#x}: host code dereferenced device memory: {relation}"));
         }
+        Place::Elsewhere if stack.is_some_and(|stack| stack.abs_diff(address) < NEAR_THE_STACK) => {
+            say(format_args!("fault at {address:#x}: next to the stack pointer: the stack of this thread overflowed"));
+        }
         Place::Elsewhere => say(format_args!("fault at {address:#x}: outside of every device buffer")),
         place => say(format_args!("fault at {address:#x}: {place}")),
     }
+}
+
+/// How far from the stack pointer, in bytes, a fault is one of the stack: a large frame is touched at its far end.
+const NEAR_THE_STACK: usize = 1 << 20;
+
+/// The stack pointer at the fault, on machines where it is known how to find it.
+///
+/// # Safety
+/// `context` is what a signal handler got.
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(unused_variables, reason = "not known there")
+)]
+unsafe fn stack_pointer(context: *mut c_void) -> Option<usize> {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    // SAFETY: a handler with `SA_SIGINFO` gets a `ucontext_t`.
+    let machine = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
+    #[cfg(target_arch = "x86_64")]
+    return Some(machine.gregs[libc::REG_RSP as usize] as usize);
+    #[cfg(target_arch = "aarch64")]
+    return Some(machine.sp as usize);
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    None
 }
 
 /// Runs `body` on this thread with an alternate stack for signal handlers, unless the thread has one.

@@ -293,3 +293,54 @@ fn eight_threads_work_at_once() {
     })
     .passed();
 }
+
+#[test]
+fn a_kernel_that_overflows_its_stack_says_so() {
+    #[inline(never)]
+    #[expect(unconditional_recursion, reason = "this is what is tested")]
+    fn deeper(depth: u64) -> u64 {
+        let frame = std::hint::black_box([depth; 64]);
+        frame[0] + deeper(depth + 1)
+    }
+    let ended = child("a_kernel_that_overflows_its_stack_says_so", &[], || {
+        begin();
+        launch(std::ptr::null_mut(), c"deep", || Err((deeper(0) as i32, String::new())));
+        aclrtSynchronizeStream(std::ptr::null_mut());
+    });
+    assert!(ended.signal.is_some(), "{ended:?}");
+    assert!(ended.stderr.contains("the stack of this thread overflowed"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_callback_runs_on_the_thread_that_subscribed() {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C" fn count(_: *mut std::ffi::c_void) {
+        CALLS.fetch_add(1, Ordering::SeqCst);
+    }
+    child("a_callback_runs_on_the_thread_that_subscribed", &[], || {
+        begin();
+        let stream = stream();
+        // SAFETY: has no precondition.
+        let thread = unsafe { libc::pthread_self() } as u64;
+        let blocking = 1;
+        // SAFETY: the function takes any argument.
+        let launch_callback = || unsafe { aclrtLaunchCallback(Some(count), std::ptr::null_mut(), blocking, stream) };
+        assert_eq!((launch_callback(), aclrtProcessReport(1)), (107_015, 107_012));
+        assert_eq!(aclrtSubscribeReport(thread, stream), 0);
+        assert_eq!(aclrtProcessReport(1), 507_012, "nothing came");
+        assert_eq!(launch_callback(), 0);
+        assert_eq!(
+            launch(stream, c"after", || if CALLS.load(Ordering::SeqCst) == 1 {
+                Ok(())
+            } else {
+                Err((507_015, "early".into()))
+            }),
+            0
+        );
+        assert_eq!(aclrtProcessReport(-1), 0);
+        assert_eq!(aclrtSynchronizeStream(stream), 0, "{}", message());
+        assert_eq!(aclrtUnSubscribeReport(thread, stream), 0);
+        assert_eq!(launch_callback(), 107_015);
+    })
+    .passed();
+}

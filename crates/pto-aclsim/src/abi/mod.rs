@@ -2,6 +2,7 @@
 //!
 //! Enumerations are passed as `i32`, handles as pointers that are never followed.
 
+mod callback;
 mod device;
 mod event;
 mod extension;
@@ -9,6 +10,7 @@ mod lifecycle;
 mod memory;
 mod stream;
 
+pub use callback::*;
 pub use device::*;
 pub use event::*;
 pub use extension::*;
@@ -56,6 +58,10 @@ pub(crate) const FUNCTIONS: &[&str] = &[
     "aclrtStreamQuery",
     "aclrtStreamWaitEvent",
     "aclrtLaunchHostFunc",
+    "aclrtSubscribeReport",
+    "aclrtUnSubscribeReport",
+    "aclrtLaunchCallback",
+    "aclrtProcessReport",
     "aclrtCreateEvent",
     "aclrtCreateEventWithFlag",
     "aclrtCreateEventExWithFlag",
@@ -105,6 +111,7 @@ mod tests {
     #[test]
     fn every_function_that_can_fail_is_listed() {
         let sources = [
+            include_str!("callback.rs"),
             include_str!("device.rs"),
             include_str!("event.rs"),
             include_str!("extension.rs"),

@@ -4,9 +4,8 @@ use std::ffi::c_void;
 
 use super::{AclError, opaque, time_limit};
 use crate::call::{call, store, wanted};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::runtime::{self, End};
-use crate::stream::Task;
 
 /// Makes a stream in the current context.
 ///
@@ -80,42 +79,6 @@ pub extern "C" fn aclrtStreamWaitEvent(stream: *mut c_void, event: *mut c_void) 
     call("aclrtStreamWaitEvent", || {
         let event = runtime::event(event.addr())?;
         runtime::working_stream(stream.addr())?.push(event.wait_task());
-        Ok(())
-    })
-}
-
-struct HostCall {
-    function: unsafe extern "C" fn(*mut c_void),
-    argument: *mut c_void,
-}
-
-// SAFETY: the caller of `aclrtLaunchHostFunc` gives the argument to whatever thread the function is called on.
-unsafe impl Send for HostCall {}
-
-impl Task for HostCall {
-    fn label(&self) -> String {
-        "a host function".into()
-    }
-    fn run(self: Box<Self>) -> Outcome<()> {
-        // SAFETY: the caller of `aclrtLaunchHostFunc` vouches for function and argument.
-        unsafe { (self.function)(self.argument) };
-        Ok(())
-    }
-}
-
-/// Calls a host function when the stream gets to it. The stream goes on when it returns. Device memory stays closed.
-///
-/// # Safety
-/// `function` can be called with `argument` once, from another thread.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtLaunchHostFunc(
-    stream: *mut c_void,
-    function: Option<unsafe extern "C" fn(*mut c_void)>,
-    argument: *mut c_void,
-) -> AclError {
-    call("aclrtLaunchHostFunc", || {
-        let function = function.ok_or_else(|| Failure::null("fn"))?;
-        runtime::working_stream(stream.addr())?.push(HostCall { function, argument });
         Ok(())
     })
 }

@@ -95,7 +95,7 @@ impl Buffer {
                 let found = unsafe { (*address as *const u8).read_volatile() };
                 found != canary(*address)
             });
-            broken.next().map(|first| (first, broken.last().unwrap_or(first)))
+            broken.next().map(|first| (first, broken.next_back().unwrap_or(first)))
         });
         let overrun = match (before, behind) {
             (_, Some((_, last))) => Overrun {
@@ -113,11 +113,15 @@ impl Buffer {
         Some(overrun)
     }
 
-    /// Gives the memory back but keeps the addresses, so that later use of them is still recognized.
-    pub(super) fn retire(&self) {
+    /// From now on its addresses are those of freed memory.
+    pub(super) fn mark_freed(&self) {
         if let Some(slot) = self.slot {
             registry::mark_freed(slot);
         }
+    }
+
+    /// Gives the memory back but keeps the addresses, so that later use of them is still recognized.
+    pub(super) fn retire(&self) {
         // SAFETY: the pages belong to this buffer, which is no longer in the table: nobody else will open it.
         let _ = unsafe { madvise(self.pages.start as *mut c_void, self.pages.len(), Advice::LinuxDontNeed) };
         self.close();

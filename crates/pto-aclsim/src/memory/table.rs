@@ -55,6 +55,7 @@ impl Table {
     }
 
     fn retire(&mut self, entry: Entry) {
+        entry.buffer.mark_freed();
         if entry.pinned {
             return; // stays mapped: the abandoned kernel must not crash the process after its verdict
         }
