@@ -1,0 +1,2 @@
+//! Tmp
+pub mod source;

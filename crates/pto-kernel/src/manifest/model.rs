@@ -1,0 +1,370 @@
+//! What a valid `kernel.toml` says.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pto_golden::{DType, Fill};
+use pto_platform::{Core, Target};
+
+use super::diagnostic::Diagnostic;
+use super::formula::Formula;
+
+/// A kernel as its `kernel.toml` describes it. Every value has been checked against the others.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Manifest {
+    /// The manifest's path as the user gave it.
+    pub path: PathBuf,
+    /// The directory that relative paths in it refer to.
+    pub dir: PathBuf,
+    /// The kernel's name: letters, digits, `_` and `-`.
+    pub name: String,
+    /// What it computes, in one line.
+    pub summary: Option<String>,
+    /// Where it runs.
+    pub core: Core,
+    /// Its sources, each existing, relative ones joined to `dir`. At least one.
+    pub sources: Vec<PathBuf>,
+    /// What the host calls.
+    pub entry: Entry,
+    /// What it is built for, without repetition. At least one.
+    pub targets: Vec<Target>,
+    /// Its dims by name.
+    pub dims: BTreeMap<String, Dim>,
+    /// Its arguments, in the order of the manifest.
+    pub args: Vec<Arg>,
+    /// How it is launched.
+    pub launch: Launch,
+    /// Where the expected values come from.
+    pub golden: Golden,
+    /// Tolerances that differ from those of the dtype, by argument.
+    pub tolerance: BTreeMap<String, ToleranceOverride>,
+    /// The cases it is tested with.
+    pub cases: CaseList,
+    /// What is allowed and yet doubtful.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What the host calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// `entry`: the user's own launcher, `extern "C"`.
+    Launcher(String),
+    /// `global`: a `__global__` function, template arguments included; its launcher is generated.
+    Global(String),
+}
+
+/// How long a dim is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dim {
+    /// Given by each case.
+    Dynamic,
+    /// Compiled in: sources see it as a macro of the dim's name in upper case.
+    Static(i64),
+}
+
+/// An argument of the kernel.
+#[derive(Debug, Clone)]
+pub struct Arg {
+    /// Its name, an identifier that no dim and no other argument has.
+    pub name: String,
+    /// Its line in the manifest.
+    pub line: usize,
+    /// What it is.
+    pub kind: ArgKind,
+}
+
+/// What an argument is.
+#[derive(Debug, Clone)]
+pub enum ArgKind {
+    /// A buffer in device memory.
+    Tensor(TensorArg),
+    /// A number passed by value.
+    Scalar(ScalarArg),
+}
+
+/// A buffer in device memory.
+#[derive(Debug, Clone)]
+pub struct TensorArg {
+    /// Who reads and who writes it.
+    pub dir: Dir,
+    /// The type of its elements.
+    pub dtype: DType,
+    /// Its extents, outermost first; empty for a single element.
+    pub shape: Vec<Formula>,
+    /// How it is filled before the launch. Has no effect on `out` and `workspace`.
+    pub fill: Fill,
+}
+
+/// Who reads and who writes a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dir {
+    /// Read by the kernel.
+    In,
+    /// Written by the kernel and compared.
+    Out,
+    /// Read, overwritten and compared.
+    InOut,
+    /// Scratch memory: neither filled with data nor compared.
+    Workspace,
+}
+
+impl Dir {
+    /// All of them, in the order messages list them.
+    pub const ALL: [Self; 4] = [Self::In, Self::Out, Self::InOut, Self::Workspace];
+
+    /// The name in the manifest.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::In => "in",
+            Self::Out => "out",
+            Self::InOut => "inout",
+            Self::Workspace => "workspace",
+        }
+    }
+
+    /// Whether the kernel's result is compared with a golden.
+    pub const fn is_output(self) -> bool {
+        matches!(self, Self::Out | Self::InOut)
+    }
+
+    /// Whether the buffer holds data before the launch.
+    pub const fn is_input(self) -> bool {
+        matches!(self, Self::In | Self::InOut)
+    }
+}
+
+impl fmt::Display for Dir {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A number passed by value.
+#[derive(Debug, Clone)]
+pub struct ScalarArg {
+    /// Its type.
+    pub dtype: ScalarType,
+    /// Its value.
+    pub value: ScalarFormula,
+}
+
+/// The value of a scalar argument.
+#[derive(Debug, Clone)]
+pub enum ScalarFormula {
+    /// A whole number computed from dims.
+    Formula(Formula),
+    /// A decimal number; `f32` and `f64` only.
+    Number(f64),
+}
+
+/// The type of a scalar argument: what a launcher's parameter can be besides a pointer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it all")]
+pub enum ScalarType {
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F32,
+    F64,
+}
+
+impl ScalarType {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::I8,
+        Self::I16,
+        Self::I32,
+        Self::I64,
+        Self::U8,
+        Self::U16,
+        Self::U32,
+        Self::U64,
+        Self::F32,
+        Self::F64,
+    ];
+
+    /// The name in the manifest.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    /// The type of this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scalar| scalar.name() == name)
+    }
+
+    /// Its width.
+    pub const fn bits(self) -> u8 {
+        match self {
+            Self::I8 | Self::U8 => 8,
+            Self::I16 | Self::U16 => 16,
+            Self::I32 | Self::U32 | Self::F32 => 32,
+            Self::I64 | Self::U64 | Self::F64 => 64,
+        }
+    }
+
+    /// Whether it is a floating point number.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F64)
+    }
+
+    /// The whole numbers it can hold; `None` for floating point numbers.
+    pub fn range(self) -> Option<std::ops::RangeInclusive<i128>> {
+        let signed = matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64);
+        let bits = u32::from(self.bits());
+        match (self.is_float(), signed) {
+            (true, _) => None,
+            (false, true) => Some(-(1 << (bits - 1))..=(1 << (bits - 1)) - 1),
+            (false, false) => Some(0..=(1 << bits) - 1),
+        }
+    }
+}
+
+impl fmt::Display for ScalarType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How a kernel is launched.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// The number of blocks, from dims, `vector_cores` and `cube_cores`.
+    pub block_dim: Formula,
+    /// What the launcher takes, in its order. Holds every argument once; `BlockDim` may be missing.
+    pub signature: Vec<SignatureItem>,
+}
+
+/// One parameter of the launcher.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignatureItem {
+    /// The number of blocks, a `uint32_t`.
+    BlockDim,
+    /// The stream, a `void *`.
+    Stream,
+    /// The argument with this index in [`Manifest::args`].
+    Arg(usize),
+}
+
+/// Where expected values come from.
+#[derive(Debug, Clone)]
+pub enum Golden {
+    /// An expression for each output, over inputs, scalars and dims.
+    Expr(BTreeMap<String, Formula>),
+    /// A program, started in the manifest's directory.
+    Command {
+        /// Program and arguments; at least the program.
+        argv: Vec<String>,
+        /// Its deadline; `None` leaves it to the caller.
+        timeout: Option<Duration>,
+    },
+    /// A directory with one tensor file for each argument, joined to the manifest's directory.
+    Files(PathBuf),
+}
+
+/// A tolerance that differs from that of the dtype. What is `None` stays the dtype's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToleranceOverride {
+    /// Relative tolerance.
+    pub rtol: Option<f64>,
+    /// Absolute tolerance.
+    pub atol: Option<f64>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// `[cases]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CaseList {
+    /// Dynamic dims whose edges are tested, without repetition.
+    pub edges: Vec<String>,
+    /// Cases the author wrote down. Each has a value of at least 1 for every dynamic dim.
+    pub list: Vec<ListedCase>,
+    /// The seed of the first run; `None` leaves it to the caller.
+    pub seed: Option<u64>,
+}
+
+/// A case the author wrote down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedCase {
+    /// A value for every dynamic dim.
+    pub dims: BTreeMap<String, i64>,
+    /// The targets it is for; `None` for all.
+    pub targets: Option<Vec<Target>>,
+    /// Its line in the manifest.
+    pub line: usize,
+}
+
+impl Manifest {
+    /// The argument of this name.
+    pub fn arg(&self, name: &str) -> Option<&Arg> {
+        self.args.iter().find(|arg| arg.name == name)
+    }
+
+    /// The tensor arguments, in order.
+    pub fn tensors(&self) -> impl Iterator<Item = (&Arg, &TensorArg)> {
+        self.args.iter().filter_map(|arg| match &arg.kind {
+            ArgKind::Tensor(tensor) => Some((arg, tensor)),
+            ArgKind::Scalar(_) => None,
+        })
+    }
+
+    /// The tensor arguments whose result is compared, in order.
+    pub fn outputs(&self) -> impl Iterator<Item = (&Arg, &TensorArg)> {
+        self.tensors().filter(|(_, tensor)| tensor.dir.is_output())
+    }
+
+    /// The names of the dims that each case gives.
+    pub fn dynamic_dims(&self) -> impl Iterator<Item = &str> {
+        self.dims.iter().filter(|(_, dim)| **dim == Dim::Dynamic).map(|(name, _)| name.as_str())
+    }
+
+    /// The static dims as the macros the sources are compiled with: `("TILE", 16384)` is `-DTILE=16384`.
+    pub fn defines(&self) -> Vec<(String, i64)> {
+        let define = |(name, dim): (&String, &Dim)| match dim {
+            Dim::Static(value) => Some((macro_name(name), *value)),
+            Dim::Dynamic => None,
+        };
+        self.dims.iter().filter_map(define).collect()
+    }
+
+    /// How a parameter of the launcher is called in messages and in generated code.
+    pub fn item_name(&self, item: &SignatureItem) -> &str {
+        match item {
+            SignatureItem::BlockDim => BLOCK_DIM,
+            SignatureItem::Stream => STREAM,
+            SignatureItem::Arg(index) => &self.args[*index].name,
+        }
+    }
+}
+
+/// The macro that stands for a static dim.
+pub(crate) fn macro_name(dim: &str) -> String {
+    dim.to_ascii_uppercase()
+}
+
+/// The name of the number of blocks in a signature.
+pub(crate) const BLOCK_DIM: &str = "block_dim";
+/// The name of the stream in a signature.
+pub(crate) const STREAM: &str = "stream";
+/// What `block_dim` may refer to besides dims.
+pub(crate) const CORE_COUNTS: [&str; 2] = ["vector_cores", "cube_cores"];
