@@ -1,0 +1,108 @@
+//! One small expression language with NumPy's meaning and Python's precedence, for dims and for golden tensors.
+//!
+//! ```
+//! use pto_golden::Expr;
+//!
+//! let blocks = Expr::parse("min(vector_cores, ceil(n / tile))")?;
+//! let value = blocks.eval_dim(&|name| match name {
+//!     "vector_cores" => Some(48),
+//!     "n" => Some(100_000),
+//!     "tile" => Some(16_384),
+//!     _ => None,
+//! })?;
+//! assert_eq!(value, 7);
+//! # Ok::<(), pto_golden::ExprError>(())
+//! ```
+
+mod ast;
+mod dim;
+mod error;
+mod function;
+mod parse;
+mod ratio;
+mod token;
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+pub use error::ExprError;
+
+/// An expression that has been read: every function in it exists and is called with arguments it takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    source: String,
+    root: ast::Node,
+}
+
+impl Expr {
+    /// Longest expression read, in bytes.
+    pub const MAX_LEN: usize = 1 << 16;
+
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// The text is not an expression: what was found and expected, with the bytes to blame.
+    pub fn parse(source: &str) -> Result<Self, ExprError> {
+        if source.len() > Self::MAX_LEN {
+            let message = format!("the expression has {} bytes, at most {} are read", source.len(), Self::MAX_LEN);
+            return Err(ExprError::new(message, 0..source.len()));
+        }
+        if source.trim().is_empty() {
+            return Err(ExprError::new("the expression is empty", 0..source.len()));
+        }
+        Ok(Self { source: source.to_owned(), root: parse::parse(source)? })
+    }
+
+    /// The text it was read from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The names it looks up. Functions, `inf`, `nan`, `true` and `false` are not among them.
+    pub fn names(&self) -> BTreeSet<String> {
+        self.spanned_names().into_iter().map(|(name, _)| name.to_owned()).collect()
+    }
+
+    /// Refuses a name that is not known, suggesting the nearest one.
+    ///
+    /// # Errors
+    /// The first unknown name.
+    pub fn check_names<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> Result<(), ExprError> {
+        let known: BTreeSet<&str> = known.into_iter().collect();
+        match self.spanned_names().into_iter().find(|(name, _)| !known.contains(name)) {
+            None => Ok(()),
+            Some((name, span)) => Err(ExprError::unknown("name", name, span, known.iter().copied())),
+        }
+    }
+
+    /// Its value as a dim: integers and exact fractions, the result an integer that may be negative.
+    ///
+    /// Operators `+ - * / // % **`, functions `abs`, `ceil`, `floor`, `min`, `max`. `/` is exact, so
+    /// `ceil(n / tile)` is right; `//` and `%` round towards minus infinity, as in Python.
+    ///
+    /// # Errors
+    /// An unknown name, a division by zero, an overflow, a result that is not an integer, or a tensor operation.
+    pub fn eval_dim(&self, lookup: &dyn Fn(&str) -> Option<i64>) -> Result<i64, ExprError> {
+        dim::eval(&self.source, &self.root, lookup)
+    }
+
+    fn spanned_names(&self) -> Vec<(&str, Range<usize>)> {
+        let mut names = Vec::new();
+        self.root.collect_names(&mut BTreeSet::new(), &mut names);
+        names
+    }
+}
+
+impl std::fmt::Display for Expr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.source)
+    }
+}
+
+impl std::str::FromStr for Expr {
+    type Err = ExprError;
+
+    fn from_str(source: &str) -> Result<Self, ExprError> {
+        Self::parse(source)
+    }
+}
