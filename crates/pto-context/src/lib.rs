@@ -12,6 +12,7 @@
 //! ```
 
 mod event;
+pub mod interrupt;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -1,0 +1,3 @@
+// What kernel sources expect of <runtime/rt.h>.
+#pragma once
+#include "rt_ffts.h"

@@ -1,0 +1,91 @@
+// Launches. `kernel<<<grid, l2, stream>>>(args)` is rewritten to
+// `ptocpu::site([](auto... a) { kernel(a...); }, "file:line").grid(grid, l2, stream)(args)`: every piece stays where it was.
+#pragma once
+
+namespace ptocpu {
+
+inline void prepare_core(const ptocpu_core &core)
+{
+    blocks = core.blocks;
+    pto::cpu_sim::set_execution_context(core.block, core.sub, core.sub_dim);
+#if PTOCPU_HAS_GET_BLOCK_NUM
+    {
+        // Shared by all cores: written under its own mutex, always with the same value within a launch.
+        auto &config = pto::cpu_sim::runtime_config();
+        std::scoped_lock lock(config.mutex);
+        config.initialized = true;
+        config.num_cores = core.blocks;
+    }
+#endif
+    prepare_memory();
+}
+
+// One launch site with the argument types it is used with. Registered when the library is loaded.
+template <typename Kernel, typename... Args>
+struct Site {
+    using Tuple = std::tuple<Args...>;
+
+    static void run(void *args, const ptocpu_core *core)
+    {
+        prepare_core(*core);
+        // A copy for each core: a kernel may change its parameters.
+        Tuple copy = *static_cast<Tuple *>(args);
+        std::apply([](auto &...values) { Kernel{}(values...); }, copy);
+    }
+
+    static const char *key()
+    {
+        // The type's mangled name tells instantiations of one template apart; __PRETTY_FUNCTION__ does not with every compiler.
+        return typeid(Site).name();
+    }
+
+    struct Registrar {
+        Registrar() { ptocpu_register(key(), PTOCPU_SIDE, run); }
+    };
+    static inline Registrar registrar;
+};
+
+template <typename T>
+void collect_pointer(std::vector<const void *> &pointers, const T &value)
+{
+    if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>)
+        pointers.push_back(const_cast<const void *>(static_cast<const volatile void *>(value)));
+}
+
+template <typename Kernel>
+struct Launcher {
+    const char *where;
+    uint32_t blocks = 1;
+    void *stream = nullptr;
+
+    template <typename Grid, typename L2 = std::nullptr_t, typename Stream = std::nullptr_t>
+    Launcher grid(Grid grid, L2 = nullptr, Stream on = nullptr) const
+    {
+        return {where, static_cast<uint32_t>(grid), (void *)on};
+    }
+
+    template <typename... Args>
+    void operator()(Args... args) const
+    {
+        using Here = Site<Kernel, Args...>;
+        (void)&Here::registrar;
+        std::vector<const void *> pointers;
+        (collect_pointer(pointers, args), ...);
+        using Tuple = typename Here::Tuple;
+        ptocpu_launch(Here::key(), where, blocks, stream, new Tuple(args...),
+                      [](void *tuple) { delete static_cast<Tuple *>(tuple); }, pointers.data(), pointers.size());
+    }
+};
+
+template <typename Kernel>
+Launcher<Kernel> site(Kernel, const char *where)
+{
+    return {where};
+}
+
+}  // namespace ptocpu
+
+// The cube side of a mix kernel holds the launcher and brings the vector side along; the build puts this before its source.
+#define PTOCPU_LOAD_SIBLING(file_name) \
+    static const char ptocpu_anchor = 0; \
+    [[maybe_unused]] static const bool ptocpu_sibling_loaded = (ptocpu_load_sibling(&ptocpu_anchor, file_name), true);

@@ -1,0 +1,144 @@
+//! The files that a compilation read, and whether they still hold the same.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::key::{Key, sha256};
+
+/// A change within this time of the recording may not show in a file's modification time, whose clock ticks coarsely.
+const RACY_NANOS: u128 = 50_000_000;
+
+/// The files that a result was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Dependencies {
+    recorded_at: u128,
+    files: Vec<Dependency>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Dependency {
+    path: PathBuf,
+    size: u64,
+    modified_at: u128,
+    sha256: String,
+}
+
+impl Dependencies {
+    /// Reads all the files.
+    pub(super) fn record(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<Self> {
+        let mut paths: Vec<PathBuf> = paths.into_iter().collect();
+        paths.sort();
+        paths.dedup();
+        let files = paths.into_iter().map(Dependency::record).collect::<io::Result<_>>()?;
+        Ok(Self { recorded_at: nanos(SystemTime::now()), files })
+    }
+
+    /// The first file that is gone or holds something else than when it was recorded.
+    pub(super) fn changed(&self) -> Option<&Path> {
+        let changed = |file: &&Dependency| !file.same(self.recorded_at);
+        self.files.iter().find(changed).map(|file| file.path.as_path())
+    }
+
+    /// One digest over all contents.
+    pub(super) fn digest(&self) -> String {
+        Key::new("files").all(self.files.iter().map(|file| &file.sha256)).finish()
+    }
+
+    pub(super) fn load(path: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs_err::read(path).ok()?).ok()
+    }
+
+    pub(super) fn save(&self, path: &Path) -> io::Result<()> {
+        fs_err::write(path, serde_json::to_vec(self).expect("paths of a compiler's output are Unicode or were refused"))
+    }
+}
+
+impl Dependency {
+    fn record(path: PathBuf) -> io::Result<Self> {
+        let meta = fs_err::metadata(&path)?;
+        let sha256 = sha256(&fs_err::read(&path)?);
+        Ok(Self { size: meta.len(), modified_at: nanos(meta.modified()?), sha256, path })
+    }
+
+    /// Size and time tell without reading, unless the file may have changed just after it was recorded.
+    fn same(&self, recorded_at: u128) -> bool {
+        let Ok(meta) = std::fs::metadata(&self.path) else { return false };
+        if meta.len() != self.size {
+            return false;
+        }
+        let untouched = meta.modified().is_ok_and(|at| nanos(at) == self.modified_at);
+        if untouched && self.modified_at + RACY_NANOS < recorded_at {
+            return true;
+        }
+        std::fs::read(&self.path).is_ok_and(|bytes| sha256(&bytes) == self.sha256)
+    }
+}
+
+fn nanos(time: SystemTime) -> u128 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
+}
+
+/// The paths of a dependency file as compilers write it for make: `target: a b \` over lines, blanks escaped.
+pub(super) fn parse_depfile(text: &str) -> Vec<PathBuf> {
+    let joined = text.replace("\\\r\n", " ").replace("\\\n", " ");
+    joined.lines().flat_map(prerequisites).collect()
+}
+
+fn prerequisites(rule: &str) -> Vec<PathBuf> {
+    let Some((_, list)) = rule.split_once(": ") else { return Vec::new() };
+    let mut paths = vec![String::new()];
+    let mut chars = list.chars().peekable();
+    while let Some(c) = chars.next() {
+        let last = paths.last_mut().expect("never empty");
+        match (c, chars.peek()) {
+            ('\\', Some(&next @ (' ' | '#' | '\\' | ':'))) => {
+                last.push(next);
+                chars.next();
+            }
+            ('$', Some('$')) => {
+                last.push('$');
+                chars.next();
+            }
+            (' ' | '\t', _) => paths.push(String::new()),
+            _ => last.push(c),
+        }
+    }
+    paths.into_iter().filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depfiles_of_both_compilers() {
+        let text = "out.o: a.cpp /usr/include/x.h \\\n  with\\ blank.hpp b$$.hpp\n\n/usr/include/x.h:\n";
+        assert_eq!(parse_depfile(text), ["a.cpp", "/usr/include/x.h", "with blank.hpp", "b$.hpp"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_change_is_seen_even_with_size_and_time_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.h");
+        fs_err::write(&file, "int a;").unwrap();
+        let deps = Dependencies::record([file.clone()]).unwrap();
+        assert_eq!(deps.changed(), None);
+        let time = fs_err::metadata(&file).unwrap().modified().unwrap();
+        fs_err::write(&file, "int b;").unwrap();
+        std::fs::File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
+        assert_eq!(deps.changed(), Some(file.as_path()));
+    }
+
+    #[test]
+    fn a_missing_file_is_a_change() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.h");
+        fs_err::write(&file, "int a;").unwrap();
+        let deps = Dependencies::record([file.clone()]).unwrap();
+        fs_err::remove_file(&file).unwrap();
+        assert_eq!(deps.changed(), Some(file.as_path()));
+    }
+}

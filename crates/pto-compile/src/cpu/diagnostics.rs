@@ -1,0 +1,26 @@
+//! Compiler messages, as the user should see them.
+
+use pto_process::Output;
+
+/// More than this many lines help nobody.
+const MAX_LINES: usize = 60;
+
+/// The messages of a failed compiler, in its own words and colours aside; a long template trace is cut in the end.
+pub(super) fn messages(output: &Output) -> String {
+    let text = output.stderr.text();
+    let lines: Vec<&str> = text.lines().filter(|line| !is_noise(line)).collect();
+    if lines.is_empty() {
+        return format!("(no message; the compiler {})", output.status);
+    }
+    let more = lines.len().saturating_sub(MAX_LINES);
+    let mut shown = lines[..lines.len().min(MAX_LINES)].join("\n");
+    if more > 0 {
+        shown.push_str(&format!("\n... {more} more lines"));
+    }
+    shown
+}
+
+/// Where our own prelude comes from says nothing about the kernel.
+fn is_noise(line: &str) -> bool {
+    line.contains("In file included from <built-in>") || line.contains("In file included from <command-line>")
+}

@@ -1,0 +1,67 @@
+//! What a set of PTO-ISA headers has and lacks: each question is a small source that compiles or does not.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use pto_context::Context;
+use serde::{Deserialize, Serialize};
+
+use super::error::CpuError;
+use super::toolchain::{Flags, PROBE_DEADLINE};
+
+/// The probes, by the name of their source in `cpu/probes`, and what each asks.
+const PROBES: [(&str, &str); 7] = [
+    ("bf16", "bfloat16_t with arithmetic"),
+    ("event", "pto::Event on the CPU"),
+    ("get_block_num", "get_block_num() and the core count in the simulator's configuration"),
+    ("tmatmul_acc3", "TMATMUL_ACC with three operands"),
+    ("tmov_phase", "TMOV_IMPL with an STPhase parameter"),
+    ("trowsum_shapes", "TROWSUM over tiles with different static rows"),
+    ("tstore_converts", "TSTORE from an f32 accumulator to f16, over the valid region"),
+];
+
+/// The answers, in the order of the names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Features {
+    answers: Vec<(String, bool)>,
+}
+
+impl Features {
+    /// Asks all questions of the headers and compiler behind `flags`.
+    pub(super) fn probe(cx: &Context, flags: &Flags, probes: &Path) -> Result<Self, CpuError> {
+        let queue = Mutex::new(PROBES.iter());
+        let answers = Mutex::new(Vec::new());
+        let ask = || -> Result<(), CpuError> {
+            loop {
+                let Some((name, _)) = queue.lock().expect("no probe panics").next() else { return Ok(()) };
+                let source = probes.join(format!("{name}.cpp"));
+                let output = flags.invoke().arg("-fsyntax-only").arg(source).deadline(PROBE_DEADLINE).run(cx)?;
+                answers.lock().expect("no probe panics").push(((*name).to_owned(), output.success()));
+            }
+        };
+        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(PROBES.len());
+        std::thread::scope(|scope| {
+            let running: Vec<_> = (0..workers).map(|_| scope.spawn(ask)).collect();
+            running.into_iter().try_for_each(|worker| worker.join().expect("no probe panics"))
+        })?;
+        let mut answers = answers.into_inner().expect("no probe panics");
+        answers.sort();
+        Ok(Self { answers })
+    }
+
+    /// `-DPTOCPU_HAS_<NAME>=<0 or 1>` for the prelude.
+    pub(super) fn defines(&self) -> impl Iterator<Item = String> + '_ {
+        self.answers.iter().map(|(name, has)| format!("-DPTOCPU_HAS_{}={}", name.to_uppercase(), u8::from(*has)))
+    }
+
+    /// Whether the headers and the compiler have bf16 arithmetic.
+    pub fn has_bf16(&self) -> bool {
+        self.answers.iter().any(|(name, has)| name == "bf16" && *has)
+    }
+
+    /// What is missing, for people. The prelude supplies it, bf16 excepted.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let lacks = |name: &str| self.answers.iter().any(|(asked, has)| asked == name && !has);
+        PROBES.iter().filter(|(name, _)| lacks(name)).map(|(_, what)| *what).collect()
+    }
+}

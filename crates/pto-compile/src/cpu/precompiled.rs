@@ -1,0 +1,99 @@
+//! The prelude, precompiled: PTO-ISA's headers are more than a second of every compilation without it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use pto_context::{Context, Event};
+use pto_store::Store;
+
+use super::build::{COMPILE_DEADLINE, SideFlags};
+use super::compiler::Family;
+use super::deps::{Dependencies, parse_depfile};
+use super::diagnostics;
+use super::error::CpuError;
+use super::key::Key;
+use super::toolchain::Toolchain;
+
+const DEPS: &str = "deps.json";
+
+/// A precompiled prelude in the store.
+pub(super) struct Precompiled {
+    file: PathBuf,
+    family: Family,
+    /// Names the contents of every header in it.
+    pub(super) digest: String,
+}
+
+impl Precompiled {
+    /// The prelude for one side, built unless it is there and no header in it has changed.
+    pub(super) fn get(cx: &Context, store: &Store, toolchain: &Toolchain, side: &SideFlags) -> Result<Self, CpuError> {
+        let family = toolchain.compiler.family;
+        let key = Key::new("pch").with(&toolchain.identity).all(side.args()).finish();
+        let entry = store.entry("cpu-pch", &key)?;
+        if let Some(dir) = entry.get() {
+            let fresh = Dependencies::load(&dir.join(DEPS)).is_some_and(|deps| deps.changed().is_none());
+            if !fresh {
+                entry.remove(cx)?;
+            }
+        }
+        let dir = entry.get_or_build(cx, |dir| compile(cx, toolchain, side, dir))?;
+        let deps = Dependencies::load(&dir.join(DEPS)).unwrap_or_default();
+        Ok(Self { file: dir.join(file_name(family)), family, digest: deps.digest() })
+    }
+
+    /// How a compilation uses it.
+    pub(super) fn args(&self) -> [OsString; 2] {
+        match self.family {
+            Family::Clang => ["-include-pch".into(), self.file.clone().into()],
+            // GCC looks for `X.gch` when told to include X.
+            Family::Gcc => ["-include".into(), self.file.with_extension("").into()],
+        }
+    }
+}
+
+fn file_name(family: Family) -> &'static str {
+    match family {
+        Family::Clang => "prelude.pch",
+        Family::Gcc => "prelude.hpp.gch",
+    }
+}
+
+fn compile(cx: &Context, toolchain: &Toolchain, side: &SideFlags, dir: &Path) -> Result<(), CpuError> {
+    let task = format!("precompile:{}", side.name());
+    cx.emit(Event::Started {
+        task: task.clone(),
+        message: format!("Precompiling PTO-ISA for the {}", side.name()),
+        total_bytes: None,
+    });
+    let depfile = dir.join("prelude.d");
+    let prelude = toolchain.resources.path("prelude/prelude.hpp");
+    let mut invocation = toolchain.flags.invoke().args(side.args()).arg("-w");
+    if toolchain.compiler.family == Family::Clang {
+        invocation = invocation.arg("-fpch-instantiate-templates");
+    }
+    let output = invocation
+        .args(["-MD".into(), "-MF".into(), depfile.clone().into_os_string()])
+        .args(["-x".into(), "c++-header".into(), prelude.clone().into_os_string()])
+        .args(["-o".into(), dir.join(file_name(toolchain.compiler.family)).into_os_string()])
+        .deadline(COMPILE_DEADLINE)
+        .run(cx)?;
+    if !output.success() {
+        let messages = diagnostics::messages(&output);
+        return Err(CpuError::Support { what: "the prelude over these PTO-ISA headers", messages, line: output.line });
+    }
+    if toolchain.compiler.family == Family::Gcc {
+        // Used when GCC finds the precompiled one unfit, for example with other code generation flags.
+        let text = format!("#include \"{}\"\n", super::rewrite::escape(&prelude.display().to_string()));
+        fs_err::write(dir.join("prelude.hpp"), text).map_err(CpuError::write)?;
+    }
+    let read = fs_err::read_to_string(&depfile).map_err(CpuError::write)?;
+    Dependencies::record(parse_depfile(&read))
+        .map_err(CpuError::Source)?
+        .save(&dir.join(DEPS))
+        .map_err(CpuError::write)?;
+    cx.emit(Event::Finished {
+        task,
+        message: format!("PTO-ISA precompiled for the {} ({:.1} s)", side.name(), output.duration.as_secs_f64()),
+    });
+    Ok(())
+}

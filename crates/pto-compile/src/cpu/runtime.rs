@@ -1,0 +1,37 @@
+//! The runtime that kernels are linked with, built once per compiler.
+
+use std::path::PathBuf;
+
+use pto_context::Context;
+use pto_store::Store;
+
+use super::build::COMPILE_DEADLINE;
+use super::diagnostics;
+use super::error::CpuError;
+use super::key::Key;
+use super::toolchain::Toolchain;
+
+/// The runtime library in the store. Its name carries its key: two kernels of one process share it exactly if they were
+/// built with the same one.
+pub(super) fn library(cx: &Context, store: &Store, toolchain: &Toolchain) -> Result<PathBuf, CpuError> {
+    let key = Key::new("runtime").with(&toolchain.identity).finish();
+    let name = format!("libptocpu-{}.so", &key[..12]);
+    let dir = store.entry("cpu-runtime", &key)?.get_or_build(cx, |dir| {
+        let output = toolchain
+            .compiler
+            .invoke()
+            .args(["-std=c++20", "-O2", "-g1", "-fPIC", "-shared", "-pthread"])
+            .arg(format!("-Wl,-soname,{name}"))
+            .arg(toolchain.resources.path("runtime/runtime.cpp"))
+            .args(["-o".into(), dir.join(&name).into_os_string()])
+            .arg("-ldl")
+            .deadline(COMPILE_DEADLINE)
+            .run(cx)?;
+        if output.success() {
+            return Ok(());
+        }
+        let messages = diagnostics::messages(&output);
+        Err(CpuError::Support { what: "the CPU runtime", messages, line: output.line })
+    })?;
+    Ok(dir.join(name))
+}

@@ -1,0 +1,261 @@
+//! A compiler and a set of PTO-ISA headers that were seen to work together.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pto_context::{Context, Event};
+use pto_process::Invocation;
+use pto_store::Store;
+use serde::{Deserialize, Serialize};
+
+use super::compiler::{Candidate, Compiler, Family, candidates};
+use super::deps::{Dependencies, parse_depfile};
+use super::error::{CpuError, Rejected};
+use super::features::Features;
+use super::key::Key;
+use super::resources::{self, Resources};
+use super::{diagnostics, overlay};
+
+/// The header that every PTO kernel includes.
+const ENTRY: &str = "pto/pto-inst.hpp";
+/// A probe takes a second or two; a compiler that builds its standard library at its first call (zig) takes a minute.
+pub(super) const PROBE_DEADLINE: Duration = Duration::from_secs(300);
+const CONFIG: &str = "config.json";
+const DEPS: &str = "deps.json";
+const DEPFILE: &str = "probe.d";
+const OVERLAY: &str = "overlay";
+
+/// What a toolchain is to be made of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolchainRequest {
+    /// The directory to put behind `-I` for `#include <pto/pto-inst.hpp>`.
+    pub headers: PathBuf,
+    /// A compiler the user gave, possibly with leading arguments. `CXX` counts if this is nothing.
+    pub cxx: Option<String>,
+    /// A compiler to take when none on the machine passes, for example `<store>/ziglang/zig c++`.
+    pub fallback: Option<Vec<OsString>>,
+}
+
+/// A compiler and headers that compiled, linked and ran a probe.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Toolchain {
+    /// The compiler.
+    pub compiler: Compiler,
+    /// The PTO-ISA include directory.
+    pub headers: PathBuf,
+    /// What the headers have and lack.
+    pub features: Features,
+    pub(super) resources: Resources,
+    pub(super) flags: Flags,
+    /// Names compiler, headers and our own C++ in keys.
+    pub(super) identity: String,
+}
+
+/// What is remembered of a configuration. Rejections too: or each run would try an old compiler again.
+#[derive(Serialize, Deserialize)]
+enum Config {
+    Fit { compiler: Compiler, features: Features, overlaid: usize },
+    Unfit { reason: String },
+}
+
+/// The part of a command line that is the same for everything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Flags {
+    pub(super) compiler: Compiler,
+    pub(super) args: Vec<OsString>,
+}
+
+impl Flags {
+    fn new(compiler: &Compiler, resources: &Resources, overlay: Option<&Path>, headers: &Path) -> Self {
+        let mut args: Vec<OsString> = compiler.standard().iter().map(OsString::from).collect();
+        args.extend(["-D__CPU_SIM", "-DPTO_CPU_MAX_THREADS=1u", "-fPIC"].map(OsString::from));
+        if compiler.family == Family::Gcc {
+            // Unique symbols are shared between all libraries of a process: the two sides of a mix kernel must not be.
+            args.push("-fno-gnu-unique".into());
+        }
+        // System directories, so that warnings are about the kernel alone. Ours come first: they stand before <cassert>.
+        let include = resources.path("include");
+        for dir in [Some(include.as_path()), overlay, Some(headers)].into_iter().flatten() {
+            args.extend(["-isystem".into(), dir.into()]);
+        }
+        Self { compiler: compiler.clone(), args }
+    }
+
+    pub(super) fn invoke(&self) -> Invocation {
+        self.compiler.invoke().args(self.args.iter().cloned())
+    }
+}
+
+impl Toolchain {
+    /// Finds the first compiler that works with the headers. Remembered in the store until one of them changes.
+    ///
+    /// # Errors
+    /// The headers are not there; the compiler the user named cannot do it; none can, and then the error says what each
+    /// was missing.
+    pub fn configure(cx: &Context, store: &Store, request: &ToolchainRequest) -> Result<Self, CpuError> {
+        let entry = request.headers.join(ENTRY);
+        if !entry.is_file() {
+            return Err(CpuError::NoHeaders { looked_for: entry });
+        }
+        let headers = request.headers.canonicalize().map_err(CpuError::Source)?;
+        let resources = Resources::materialize(cx, store)?;
+        let mut tried = Vec::new();
+        for candidate in candidates(cx, request.cxx.as_deref(), request.fallback.as_deref()) {
+            match Self::with_candidate(cx, store, &candidate, &resources, &headers) {
+                Ok(toolchain) => return Ok(toolchain),
+                Err(Unfit::Error(error)) => return Err(error),
+                Err(Unfit::Rejected(reason)) => {
+                    let compiler = candidate.command.iter().map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" ");
+                    let rejected = Rejected { compiler, why_tried: candidate.why.clone(), reason };
+                    if candidate.named {
+                        return Err(CpuError::NamedCompiler { rejected });
+                    }
+                    tried.push(rejected);
+                }
+            }
+        }
+        Err(CpuError::NoCompiler { tried })
+    }
+
+    fn with_candidate(
+        cx: &Context,
+        store: &Store,
+        candidate: &Candidate,
+        resources: &Resources,
+        headers: &Path,
+    ) -> Result<Self, Unfit> {
+        let key = candidate_key(candidate).map_err(Unfit::Rejected)?.path(headers).with(resources::digest()).finish();
+        let entry = store.entry("cpu-config", &key).map_err(CpuError::from)?;
+        if let Some(dir) = entry.get() {
+            let fresh = Dependencies::load(&dir.join(DEPS)).is_some_and(|deps| deps.changed().is_none());
+            if !fresh {
+                entry.remove(cx).map_err(CpuError::from)?;
+            }
+        }
+        let dir = entry.get_or_build(cx, |dir| configure_in(cx, candidate, resources, headers, dir))?;
+        let config = fs_err::read(dir.join(CONFIG)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let (compiler, features, overlaid) = match config {
+            Some(Config::Fit { compiler, features, overlaid }) => (compiler, features, overlaid),
+            Some(Config::Unfit { reason }) => return Err(Unfit::Rejected(reason)),
+            None => return Err(Unfit::Rejected(format!("`{}` is unreadable; delete it", dir.join(CONFIG).display()))),
+        };
+        let deps = Dependencies::load(&dir.join(DEPS)).unwrap_or_default();
+        let overlay = (overlaid > 0).then(|| dir.join(OVERLAY));
+        Ok(Self {
+            flags: Flags::new(&compiler, resources, overlay.as_deref(), headers),
+            compiler,
+            headers: headers.to_path_buf(),
+            features,
+            resources: resources.clone(),
+            identity: Key::new("toolchain").with(key).with(deps.digest()).finish(),
+        })
+    }
+}
+
+/// Why a candidate is not taken: its own fault, or one that ends the search.
+enum Unfit {
+    Rejected(String),
+    Error(CpuError),
+}
+
+impl From<CpuError> for Unfit {
+    fn from(error: CpuError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<pto_store::Error> for Unfit {
+    fn from(error: pto_store::Error) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// A compiler is named by its path, size and time: asking its version each time would cost more than an unchanged build.
+fn candidate_key(candidate: &Candidate) -> Result<Key, String> {
+    let program = Path::new(&candidate.command[0]);
+    let program = if program.components().count() > 1 { Some(program.to_path_buf()) } else { None };
+    let mut key = Key::new("compiler").all(candidate.command.iter().map(|word| word.as_encoded_bytes()));
+    if let Some(program) = program {
+        let meta = std::fs::metadata(&program).map_err(|error| error.to_string())?;
+        let modified = meta.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        key = key.with(meta.len().to_le_bytes()).with(modified.unwrap_or_default().as_nanos().to_le_bytes());
+    }
+    Ok(key)
+}
+
+/// Fills the configuration's entry: what the candidate is and has, or why it cannot be taken.
+fn configure_in(
+    cx: &Context,
+    candidate: &Candidate,
+    resources: &Resources,
+    headers: &Path,
+    dir: &Path,
+) -> Result<(), Unfit> {
+    let config = match try_candidate(cx, candidate, resources, headers, dir) {
+        Ok(config) => config,
+        Err(Unfit::Rejected(reason)) => Config::Unfit { reason },
+        Err(error) => return Err(error),
+    };
+    // A compiler that fails early leaves no list of what it read; then its own path, size and time are all there is.
+    let read = std::fs::read_to_string(dir.join(DEPFILE)).unwrap_or_default();
+    // The probe's own output and copies lie in the directory that is being built and move with it.
+    let outside = parse_depfile(&read).into_iter().filter(|path| !path.starts_with(dir) && path.is_file());
+    Dependencies::record(outside).and_then(|deps| deps.save(&dir.join(DEPS))).map_err(CpuError::write)?;
+    let json = serde_json::to_vec(&config).map_err(|error| CpuError::write(error.into()))?;
+    fs_err::write(dir.join(CONFIG), json).map_err(CpuError::write)?;
+    Ok(())
+}
+
+fn try_candidate(
+    cx: &Context,
+    candidate: &Candidate,
+    resources: &Resources,
+    headers: &Path,
+    dir: &Path,
+) -> Result<Config, Unfit> {
+    let compiler = Compiler::identify(cx, candidate).map_err(Unfit::Rejected)?;
+    let task = format!("configure:{}", compiler.describe());
+    let message = format!("Trying {} with PTO-ISA's CPU headers", compiler.describe());
+    cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
+    let mut flags = Flags::new(&compiler, resources, None, headers);
+    let mut overlaid = 0;
+    if let Err(reason) = base_probe(cx, &flags, resources, dir)? {
+        overlaid = if compiler.family == Family::Gcc { overlay::write(headers, &dir.join(OVERLAY))? } else { 0 };
+        flags = Flags::new(&compiler, resources, Some(&dir.join(OVERLAY)), headers);
+        let second = if overlaid > 0 { base_probe(cx, &flags, resources, dir)? } else { Err(reason) };
+        if let Err(reason) = second {
+            cx.emit(Event::Finished { task, message: format!("{} does not take them: {reason}", compiler.describe()) });
+            return Err(Unfit::Rejected(reason));
+        }
+    }
+    let features = Features::probe(cx, &flags, &resources.path("probes"))?;
+    let missing = features.missing().len();
+    let message = format!("{} works; the prelude supplies {missing} things these headers lack", compiler.describe());
+    cx.emit(Event::Finished { task, message });
+    Ok(Config::Fit { compiler, features, overlaid })
+}
+
+/// Compiles, links and runs a program over the headers. The inner error is what the compiler could not do.
+fn base_probe(cx: &Context, flags: &Flags, resources: &Resources, dir: &Path) -> Result<Result<(), String>, Unfit> {
+    let program = dir.join("probe");
+    let output = flags
+        .invoke()
+        .args(["-w".into(), "-MD".into(), "-MF".into(), dir.join(DEPFILE).into_os_string()])
+        .arg(resources.path("probes/base.cpp"))
+        .args(["-o".into(), program.clone().into_os_string()])
+        .deadline(PROBE_DEADLINE)
+        .run(cx)
+        .map_err(CpuError::from)?;
+    if output.status == pto_process::Status::Interrupted {
+        return Err(CpuError::from(pto_store::Error::Interrupted).into());
+    }
+    if !output.success() {
+        let messages = diagnostics::messages(&output);
+        let first =
+            messages.lines().find(|line| line.contains("error")).or(messages.lines().next()).unwrap_or_default();
+        return Ok(Err(first.to_owned()));
+    }
+    let run = Invocation::new(program).deadline(PROBE_DEADLINE).run(cx).map_err(CpuError::from)?;
+    Ok(if run.success() { Ok(()) } else { Err(format!("a probe program compiled but {}", run.status)) })
+}

@@ -1,0 +1,113 @@
+//! Running a plan.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pto_context::Context;
+use pto_process::Output;
+
+use super::{Plan, Purpose, Step};
+
+/// How long one step may take: long enough for a large kernel on a slow machine, short enough that a compiler that hangs
+/// does not hold a test run for ever. `PTO_COMPILE_TIMEOUT_S` overrides it, in seconds.
+pub const STEP_DEADLINE: Duration = Duration::from_secs(600);
+/// The variable that overrides [`STEP_DEADLINE`].
+pub const DEADLINE_VARIABLE: &str = "PTO_COMPILE_TIMEOUT_S";
+
+impl Plan {
+    /// Makes the directories for outputs and runs the steps in order; returns what each command said. The first failure
+    /// ends it.
+    ///
+    /// # Errors
+    /// A directory cannot be made or a step fails, see [`Step::run`].
+    pub fn run(&self, cx: &Context) -> Result<Vec<Output>, RunError> {
+        for dir in self.output_dirs() {
+            fs_err::create_dir_all(cx.cwd().join(dir)).map_err(|source| RunError::OutputDir { source })?;
+        }
+        self.steps.iter().map(|step| step.run(cx)).collect()
+    }
+}
+
+impl Step {
+    /// Runs the command. Relative paths refer to the context's working directory.
+    ///
+    /// # Errors
+    /// It cannot be started, fails, takes too long, or succeeds without writing what it should.
+    pub fn run(&self, cx: &Context) -> Result<Output, RunError> {
+        let failed = |source| RunError::Failed { purpose: self.purpose, source };
+        let invocation = self.invocation().deadline(deadline(cx)?);
+        let output = invocation.run(cx).and_then(Output::require_success).map_err(failed)?;
+        match self.outputs.iter().find(|path| !cx.cwd().join(path).exists()) {
+            Some(path) => {
+                Err(RunError::NoOutput { purpose: self.purpose, path: path.clone(), output: Box::new(output) })
+            }
+            None => Ok(output),
+        }
+    }
+}
+
+/// Why running a plan came to nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A directory for outputs cannot be made.
+    #[error("cannot make the directory for outputs")]
+    OutputDir {
+        /// What the system said; it names the path.
+        source: std::io::Error,
+    },
+    /// The variable for the deadline holds no number of seconds.
+    #[error("`{DEADLINE_VARIABLE}` is `{value}`; expected a whole number of seconds above 0")]
+    BadDeadline {
+        /// Its value.
+        value: String,
+    },
+    /// A command could not be started, failed or took too long.
+    #[error("cannot {purpose}")]
+    Failed {
+        /// What the command was for.
+        purpose: Purpose,
+        /// What happened, with the command line and what the compiler said.
+        source: pto_process::Error,
+    },
+    /// A command said that all is well and left a file out.
+    #[error("cannot {purpose}: `{}` succeeded without writing `{}`", output.program, path.display())]
+    NoOutput {
+        /// What the command was for.
+        purpose: Purpose,
+        /// The file that is missing.
+        path: PathBuf,
+        /// What the command said.
+        output: Box<Output>,
+    },
+}
+
+impl RunError {
+    /// What the compiler wrote to its error stream, if it ran.
+    pub fn compiler_output(&self) -> Option<&Output> {
+        match self {
+            Self::Failed { source: pto_process::Error::Failed(output), .. } | Self::NoOutput { output, .. } => {
+                Some(output)
+            }
+            _ => None,
+        }
+    }
+
+    /// What to do about it, if there is something better than the message already says.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Failed { source, .. } => source.hint(),
+            Self::OutputDir { .. } | Self::BadDeadline { .. } | Self::NoOutput { .. } => None,
+        }
+    }
+}
+
+fn deadline(cx: &Context) -> Result<Duration, RunError> {
+    match cx.var(DEADLINE_VARIABLE) {
+        None => Ok(STEP_DEADLINE),
+        Some(value) => match value.trim().parse() {
+            Ok(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds)),
+            _ => Err(RunError::BadDeadline { value }),
+        },
+    }
+}

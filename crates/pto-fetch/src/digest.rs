@@ -1,0 +1,43 @@
+//! sha256 of a file.
+
+use std::io::Read;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+
+/// How much is read at once.
+const CHUNK: usize = 256 * 1024;
+
+/// The file's sha256 in lower-case hexadecimal.
+pub(crate) fn of_file(path: &Path) -> Result<String, Error> {
+    let mut file = fs_err::File::open(path).map_err(|e| Error::io("cannot read the downloaded file", e))?;
+    let (mut hasher, mut buffer) = (Sha256::new(), vec![0; CHUNK]);
+    loop {
+        crate::error::stop_if_interrupted()?;
+        match file.read(&mut buffer).map_err(|e| Error::io("cannot read the downloaded file", e))? {
+            0 => return Ok(hex(&hasher.finalize())),
+            n => hasher.update(&buffer[..n]),
+        }
+    }
+}
+
+pub(crate) fn of_bytes(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_digest_of_nothing_is_the_known_one() {
+        let known = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(super::of_bytes(b""), known);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(super::of_file(file.path()).unwrap(), known);
+    }
+}

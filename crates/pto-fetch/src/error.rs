@@ -1,0 +1,255 @@
+//! What can go wrong on the way into the store, and what to do about it.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why an artifact or an entry could not be had. Whatever it is, the store holds no half entry afterwards.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No variable says where the store should be.
+    #[error("no place for the store: none of `PTOKIT_HOME`, `XDG_CACHE_HOME`, `HOME` is set")]
+    NoHome,
+    /// A kind or key that cannot be a file name.
+    #[error("`{name}` cannot name a store entry: expected 1 to 200 of `a-z A-Z 0-9 . _ -`, not starting with `.`")]
+    BadName {
+        /// What was given.
+        name: String,
+    },
+    /// The disk, or the user's quota, is full.
+    #[error("no space left: cannot write under `{}`", .path.display())]
+    NoSpace {
+        /// The directory that was written to.
+        path: PathBuf,
+        /// What the system or the client said.
+        source: io::Error,
+    },
+    /// The entry is missing and the store cannot be written.
+    #[error("`{}` is not in the store, and the store cannot be written", .entry.display())]
+    ReadOnly {
+        /// Where the entry would be.
+        entry: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Another operation of the system failed; the source names the path.
+    #[error("{action}")]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What came is not what was pinned. It has been deleted.
+    #[error("checksum of `{file}` from {origin} does not match: expected sha256 {expected}, found {found}")]
+    Checksum {
+        /// The wheel.
+        file: &'static str,
+        /// Who delivered it: the client and where it was told to look.
+        origin: String,
+        /// The pinned sha256.
+        expected: &'static str,
+        /// The sha256 of what came.
+        found: String,
+    },
+    /// The client chose another file of the same version.
+    #[error("expected the file `{expected}`, the client got {}", list(.found))]
+    OtherFile {
+        /// The wheel.
+        expected: &'static str,
+        /// What lay there instead.
+        found: Vec<String>,
+    },
+    /// There is neither `uv` nor `pip`.
+    #[error(
+        "`{artifact}` is not in the store, and there is no Python package client to get it with (tried `uv`, `pip`, `python3 -m pip`)"
+    )]
+    NoClient {
+        /// Name and version.
+        artifact: String,
+    },
+    /// Every client that is there was tried and failed.
+    #[error("cannot get `{artifact}`{}", attempts_text(.attempts))]
+    Clients {
+        /// Name and version.
+        artifact: String,
+        /// What was tried, in order.
+        attempts: Vec<Attempt>,
+    },
+    /// The archive cannot be read as a zip file.
+    #[error("cannot read the archive `{file}`")]
+    Archive {
+        /// The wheel.
+        file: String,
+        /// What the reader said.
+        source: zip::result::ZipError,
+    },
+    /// The archive holds something that must not be unpacked.
+    #[error("refusing to unpack `{entry}` of `{file}`: {refusal}")]
+    Refused {
+        /// The wheel.
+        file: String,
+        /// The entry's name as the archive has it.
+        entry: String,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// The directory to keep is not in the archive.
+    #[error("`{file}` holds no directory `{keep}`")]
+    NoSubtree {
+        /// The wheel.
+        file: String,
+        /// The directory that was to be kept.
+        keep: String,
+    },
+    /// An interrupt was asked for.
+    #[error("interrupted")]
+    Interrupted,
+    /// A client could not be run at all.
+    #[error("cannot run a Python package client")]
+    Process(#[source] pto_process::Error),
+}
+
+/// One client that was tried and failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Attempt {
+    /// The command, secrets masked.
+    pub line: String,
+    /// How it ended, for example ``` `uv` exited with code 1 ```.
+    pub ended: String,
+    /// Its last lines, secrets masked.
+    pub last_words: String,
+}
+
+/// Why an entry of an archive is not unpacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// `/etc/passwd`, `C:\x`.
+    #[error("its name is absolute")]
+    Absolute,
+    /// `a/../../b`.
+    #[error("its name leaves the directory")]
+    Leaves,
+    /// A backslash, a control character, an empty part.
+    #[error("its name is not a plain relative path")]
+    OddName,
+    /// Wheels have no links (the format's specification knows files only), and a link can lead out.
+    #[error("it is a symbolic link")]
+    Symlink,
+    /// Two entries of one name: readers do not agree which one counts.
+    #[error("there are two entries of this name")]
+    Duplicate,
+    /// One would replace the other on a file system that does not tell case.
+    #[error("another entry differs from it in case alone")]
+    CaseCollision,
+    /// A file where another entry needs a directory.
+    #[error("another entry needs a directory of this name")]
+    FileAndDirectory,
+    /// More than the pin allows.
+    #[error("with it the archive unpacks to {total} bytes, more than the {limit} allowed")]
+    TooLarge {
+        /// Sum of the sizes so far.
+        total: u64,
+        /// The pin's `unpacked_size`.
+        limit: u64,
+    },
+    /// Deflated far beyond what text and programs allow.
+    #[error("it unpacks to {size} bytes from {compressed}, a ratio above {limit}")]
+    Ratio {
+        /// Bytes when unpacked.
+        size: u64,
+        /// Bytes in the archive.
+        compressed: u64,
+        /// The highest ratio allowed.
+        limit: u64,
+    },
+    /// The data is longer or shorter than the archive's directory says.
+    #[error("its data has not the {declared} bytes that the archive's directory declares")]
+    SizeLies {
+        /// Bytes as declared.
+        declared: u64,
+    },
+}
+
+impl Error {
+    /// What to do about it, for people; `None` if the error says all.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NoHome => "set `PTOKIT_HOME` to a directory that can be written".to_owned(),
+            Self::NoSpace { .. } => {
+                "free some space and run again (nothing that was fetched whole is fetched twice), or set `PTOKIT_HOME` \
+                 to a directory on another disk"
+                    .to_owned()
+            }
+            Self::ReadOnly { .. } => {
+                "make the store writable, or set `PTOKIT_HOME` to a directory that is; it can be read-only again once \
+                 the entry is there"
+                    .to_owned()
+            }
+            Self::Checksum { .. } | Self::OtherFile { .. } => {
+                "a mirror or a proxy delivers another file; run again, or choose another mirror with `PIP_INDEX_URL`, \
+                 or put the right file into a directory and name it in `PIP_FIND_LINKS`"
+                    .to_owned()
+            }
+            Self::NoClient { .. } => {
+                "install one without root: `python3 -m ensurepip --user`, or the distribution's `python3-pip` or `uv` \
+                 package"
+                    .to_owned()
+            }
+            Self::Clients { .. } => {
+                "without access to the registry, set a mirror with `PIP_INDEX_URL`, or put the file into a directory \
+                 and name it in `PIP_FIND_LINKS`"
+                    .to_owned()
+            }
+            Self::Process(error) => return error.hint(),
+            Self::BadName { .. }
+            | Self::Io { .. }
+            | Self::Archive { .. }
+            | Self::Refused { .. }
+            | Self::NoSubtree { .. }
+            | Self::Interrupted => return None,
+        })
+    }
+
+    /// Whether the user asked for the end: nothing is wrong, and there is nothing to explain.
+    pub fn is_interrupted(&self) -> bool {
+        match self {
+            Self::Interrupted => true,
+            Self::Process(error) => error.is_interrupted(),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn io(action: &'static str, source: io::Error) -> Self {
+        Self::Io { action, source }
+    }
+
+    /// An error of writing under a directory of the store: tells a full disk from the rest.
+    pub(crate) fn write(action: &'static str, under: &std::path::Path, source: io::Error) -> Self {
+        if is_full(&source) { Self::NoSpace { path: under.to_owned(), source } } else { Self::io(action, source) }
+    }
+}
+
+/// Disk full, quota used up, or larger than a file may be (a limit of the file system or of `ulimit -f`).
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+/// For long work without a child.
+pub(crate) fn stop_if_interrupted() -> Result<(), Error> {
+    if pto_process::interrupt::requested() { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn attempts_text(attempts: &[Attempt]) -> String {
+    attempts.iter().map(|attempt| format!("\n{}:\n{}", attempt.ended, attempt.last_words)).collect()
+}
