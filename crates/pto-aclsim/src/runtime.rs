@@ -94,7 +94,9 @@ pub(crate) fn finalize() -> Outcome<()> {
     for device in devices {
         tear_down(device, End::Abandon)?;
     }
-    *lock() = Runtime { life: Life::Finalized, ..Runtime::default() };
+    let mut runtime = lock();
+    runtime.life = Life::Finalized;
+    runtime.events.clear(); // the numbers of handles go on: an old handle never means a new thing
     Ok(())
 }
 
