@@ -5,11 +5,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pto_golden::{DType, Fill};
+use pto_golden::{DType, Expr, Fill};
 use pto_platform::{Core, Target};
 
 use super::diagnostic::Diagnostic;
-use super::formula::Formula;
+
 
 /// A kernel as its `kernel.toml` describes it. Every value has been checked against the others.
 #[derive(Debug, Clone)]
@@ -93,7 +93,7 @@ pub struct TensorArg {
     /// The type of its elements.
     pub dtype: DType,
     /// Its extents, outermost first; empty for a single element.
-    pub shape: Vec<Formula>,
+    pub shape: Vec<Expr>,
     /// How it is filled before the launch. Has no effect on `out` and `workspace`.
     pub fill: Fill,
 }
@@ -155,7 +155,7 @@ pub struct ScalarArg {
 #[derive(Debug, Clone)]
 pub enum ScalarFormula {
     /// A whole number computed from dims.
-    Formula(Formula),
+    Expr(Expr),
     /// A decimal number; `f32` and `f64` only.
     Number(f64),
 }
@@ -249,7 +249,7 @@ impl fmt::Display for ScalarType {
 #[derive(Debug, Clone)]
 pub struct Launch {
     /// The number of blocks, from dims, `vector_cores` and `cube_cores`.
-    pub block_dim: Formula,
+    pub block_dim: Expr,
     /// What the launcher takes, in its order. Holds every argument once; `BlockDim` may be missing.
     pub signature: Vec<SignatureItem>,
 }
@@ -269,7 +269,7 @@ pub enum SignatureItem {
 #[derive(Debug, Clone)]
 pub enum Golden {
     /// An expression for each output, over inputs, scalars and dims.
-    Expr(BTreeMap<String, Formula>),
+    Expr(BTreeMap<String, Expr>),
     /// A program, started in the manifest's directory.
     Command {
         /// Program and arguments; at least the program.
