@@ -39,6 +39,7 @@ pub(super) enum Map {
     Silu,
     Sqrt,
     Tanh,
+    Trunc,
 }
 
 /// Element by element, two operands.
@@ -92,7 +93,7 @@ const fn other(name: &'static str, function: Function, operands: usize, options:
     Signature { name, function, operands: (operands, operands), options }
 }
 
-static SIGNATURES: [Signature; 34] = [
+static SIGNATURES: [Signature; 35] = [
     map("abs", Map::Abs),
     map("ceil", Map::Ceil),
     other("clip", Function::Clip, 3, &[]),
@@ -125,6 +126,7 @@ static SIGNATURES: [Signature; 34] = [
     map("sqrt", Map::Sqrt),
     reduce("sum", Reduction::Sum),
     map("tanh", Map::Tanh),
+    map("trunc", Map::Trunc),
     other("transpose", Function::Transpose, 1, &["axes"]),
     other("where", Function::Where, 3, &[]),
 ];

@@ -14,18 +14,25 @@
 //! # Ok::<(), pto_golden::ExprError>(())
 //! ```
 
+mod arith;
 mod ast;
+mod axes;
+mod call;
 mod dim;
 mod error;
+mod eval;
 mod function;
+mod matmul;
 mod parse;
 mod ratio;
 mod token;
+mod value;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 pub use error::ExprError;
+pub use value::TensorValue;
 
 /// An expression that has been read: every function in it exists and is called with arguments it takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,6 +91,19 @@ impl Expr {
     /// An unknown name, a division by zero, an overflow, a result that is not an integer, or a tensor operation.
     pub fn eval_dim(&self, lookup: &dyn Fn(&str) -> Option<i64>) -> Result<i64, ExprError> {
         dim::eval(&self.source, &self.root, lookup)
+    }
+
+    /// Its value as a tensor, with NumPy's broadcasting. Doubles throughout, so the caller rounds once, with
+    /// [`Tensor::from_value`](crate::Tensor::from_value); `f16(x)`, `bf16(x)` and the like round in between. While all
+    /// operands are integers, `+ - * // % **`, `@`, comparisons, `sum`, `prod`, `min` and `max` are exact.
+    ///
+    /// Where it differs from NumPy: `f16 + f16` does not round before the end; integers do not wrap around; an integer
+    /// division by zero is an error; comparisons give 0 and 1, whose sum is 2.
+    ///
+    /// # Errors
+    /// An unknown name, shapes that do not fit, an axis that is not there, an integer beyond 128 bits.
+    pub fn eval_tensor(&self, lookup: &dyn Fn(&str) -> Option<TensorValue>) -> Result<TensorValue, ExprError> {
+        eval::Evaluator { source: &self.source, lookup }.eval(&self.root)
     }
 
     fn spanned_names(&self) -> Vec<(&str, Range<usize>)> {

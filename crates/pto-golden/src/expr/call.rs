@@ -1,0 +1,243 @@
+//! Evaluation of function calls in tensor expressions.
+
+use super::ExprError;
+use super::arith;
+use super::ast::{BinaryOp, Call, Node, NodeKind};
+use super::axes;
+use super::eval::Evaluator;
+use super::function::{Function, Map, Reduction, Zip};
+use super::value::{Shared, TensorValue, choose, map, zip};
+use crate::DType;
+use crate::tensor::{clamp_to, float_from_int, round_to};
+
+impl Evaluator<'_> {
+    pub(super) fn call(&self, node: &Node, call: &Call) -> Result<TensorValue, ExprError> {
+        if call.operands.len() > 1
+            && let Function::Reduce(reduction) = call.function
+        {
+            return Err(self.ambiguous(node, reduction));
+        }
+        let operands = call.operands.iter().map(|operand| self.eval(operand)).collect::<Result<Vec<_>, _>>()?;
+        let mut operands = operands.into_iter();
+        // Their number was checked when the expression was read.
+        let mut next = || operands.next().unwrap_or_else(|| TensorValue::real(f64::NAN));
+        match call.function {
+            Function::Map(map) => self.map(node, map, next()),
+            Function::Zip(zip) => self.zip(node, zip, &next(), &next()),
+            Function::Cast(dtype) => Ok(cast(dtype, next())),
+            Function::Where => self.choose(node, next(), next(), next()),
+            Function::Clip => {
+                let raised = self.zip(node, Zip::Maximum, &next(), &next())?;
+                self.zip(node, Zip::Minimum, &raised, &next())
+            }
+            Function::Reduce(reduction) => self.reduce(node, call, reduction, next()),
+            Function::Softmax => self.softmax(call, next()),
+            Function::Transpose => self.transpose(call, next()),
+            Function::Reshape => self.reshape(node, call, &next()),
+            Function::ExpandDims => self.expand_dims(node, call, &next()),
+        }
+    }
+
+    fn ambiguous(&self, node: &Node, reduction: Reduction) -> ExprError {
+        let (reduce, choose) = match reduction {
+            Reduction::Max => ("max", "maximum"),
+            _ => ("min", "minimum"),
+        };
+        self.error(node, format!("`{reduce}` of tensors takes one operand"))
+            .with_help(format!("write `{choose}(a, b)` element by element, or `{reduce}(x, axis=0)` over an axis"))
+    }
+
+    fn map(&self, node: &Node, which: Map, value: TensorValue) -> Result<TensorValue, ExprError> {
+        if let (TensorValue::Int(values), Some(f)) = (&value, arith::map_int(which)) {
+            return self.exact_map(node, values, f);
+        }
+        let values = value.into_real();
+        let truth = |f: fn(f64) -> bool| TensorValue::Int(map(&values, |value| f(*value).into()));
+        Ok(match which {
+            Map::IsFinite => truth(f64::is_finite),
+            Map::IsNan => truth(f64::is_nan),
+            Map::LogicalNot => truth(|value| value == 0.0),
+            _ => match arith::map_real(which) {
+                Some(f) => TensorValue::Real(map(&values, |value| f(*value))),
+                None => TensorValue::Real(values),
+            },
+        })
+    }
+
+    fn zip(&self, node: &Node, which: Zip, left: &TensorValue, right: &TensorValue) -> Result<TensorValue, ExprError> {
+        if which == Zip::Pow {
+            return self.binary(node, BinaryOp::Pow, left, right);
+        }
+        let Some(f) = arith::zip_real(which) else {
+            let (a, b) = (truth(left), truth(right));
+            let both = |a: &bool, b: &bool| i128::from(if which == Zip::LogicalAnd { *a && *b } else { *a || *b });
+            let values = zip(&a, &b, both).ok_or_else(|| self.no_broadcast(node, &[a.shape(), b.shape()]))?;
+            return Ok(TensorValue::Int(values));
+        };
+        if let (TensorValue::Int(a), TensorValue::Int(b)) = (left, right) {
+            return self.exact_zip(node, a, b, |a, b| Ok(if which == Zip::Maximum { a.max(b) } else { a.min(b) }));
+        }
+        self.real_zip(node, &left.clone().into_real(), &right.clone().into_real(), f)
+    }
+
+    fn choose(
+        &self,
+        node: &Node,
+        condition: TensorValue,
+        left: TensorValue,
+        right: TensorValue,
+    ) -> Result<TensorValue, ExprError> {
+        let condition = truth(&condition);
+        let chosen = match (&left, &right) {
+            (TensorValue::Int(a), TensorValue::Int(b)) => choose(&condition, a, b).map(TensorValue::Int),
+            _ => {
+                let (a, b) = (left.clone().into_real(), right.clone().into_real());
+                choose(&condition, &a, &b).map(TensorValue::Real)
+            }
+        };
+        chosen.ok_or_else(|| self.no_broadcast(node, &[condition.shape(), left.shape(), right.shape()]))
+    }
+
+    fn reduce(
+        &self,
+        node: &Node,
+        call: &Call,
+        reduction: Reduction,
+        value: TensorValue,
+    ) -> Result<TensorValue, ExprError> {
+        let axes = match call.option("axis") {
+            Some(written) => self.axes(written, value.shape().len())?,
+            None => (0..value.shape().len()).collect(),
+        };
+        let keepdims = match call.option("keepdims") {
+            Some(written) => self.integer(written)? != 0,
+            None => false,
+        };
+        let shape = value.shape().to_vec();
+        axes::reduce(reduction, value, &axes, keepdims).map_err(|refusal| match refusal {
+            axes::Refusal::Empty => {
+                self.error(node, format!("`{}` has nothing to choose from: shape {shape:?}", self.text(node)))
+            }
+            axes::Refusal::Integer(trouble) => self.trouble(node, trouble),
+        })
+    }
+
+    fn softmax(&self, call: &Call, value: TensorValue) -> Result<TensorValue, ExprError> {
+        let axes = value.shape().len();
+        let axis = match call.option("axis") {
+            Some(written) => self.axis(written, axes)?,
+            None => self.axis_in_range(&call.operands[0], -1, axes)?,
+        };
+        Ok(TensorValue::Real(axes::softmax(value.into_real(), axis)))
+    }
+
+    fn transpose(&self, call: &Call, value: TensorValue) -> Result<TensorValue, ExprError> {
+        let axes = value.shape().len();
+        let order = match call.option("axes") {
+            Some(written) => {
+                let order = self.axes(written, axes)?;
+                if order.len() != axes {
+                    let message = format!("`{}` does not name all {axes} axes", self.text(written));
+                    return Err(self.error(written, message));
+                }
+                order
+            }
+            None => (0..axes).rev().collect(),
+        };
+        Ok(axes::transpose(value, &order))
+    }
+
+    fn reshape(&self, node: &Node, call: &Call, value: &TensorValue) -> Result<TensorValue, ExprError> {
+        let Some(written) = call.option("shape") else {
+            return Err(self.error(node, "`reshape` needs a shape, as in `reshape(x, (2, -1))`"));
+        };
+        let sizes = self.integers(written)?;
+        let elements: usize = value.shape().iter().product();
+        let known =
+            sizes.iter().filter(|size| **size != -1).try_fold(1i128, |product, size| product.checked_mul(*size));
+        let known = known.and_then(|known| usize::try_from(known).ok());
+        let free = known.filter(|known| *known > 0 && elements.is_multiple_of(*known)).map(|known| elements / known);
+        let one_free = sizes.iter().filter(|size| **size == -1).count() <= 1;
+        let shape: Option<Vec<usize>> =
+            sizes.iter().map(|size| if *size == -1 { free } else { usize::try_from(*size).ok() }).collect();
+        let reshaped = shape.filter(|_| one_free).and_then(|shape| axes::reshape(value, &shape));
+        reshaped.ok_or_else(|| {
+            let message = format!("shape {:?} cannot become `{}`", value.shape(), self.text(written));
+            self.error(written, message).with_help("the number of elements stays the same; one size may be -1")
+        })
+    }
+
+    fn expand_dims(&self, node: &Node, call: &Call, value: &TensorValue) -> Result<TensorValue, ExprError> {
+        let Some(written) = call.option("axis") else {
+            return Err(self.error(node, "`expand_dims` needs an axis, as in `expand_dims(x, -1)`"));
+        };
+        let mut shape = value.shape().to_vec();
+        let axis = self.axis(written, shape.len() + 1)?;
+        shape.insert(axis, 1);
+        axes::reshape(value, &shape).ok_or_else(|| self.error(node, "the elements do not fit"))
+    }
+
+    /// One or several axes, distinct and in range.
+    fn axes(&self, written: &Node, of: usize) -> Result<Vec<usize>, ExprError> {
+        let mut axes = Vec::new();
+        for axis in self.integers(written)? {
+            let axis = self.axis_in_range(written, axis, of)?;
+            if axes.contains(&axis) {
+                return Err(self.error(written, format!("axis {axis} is named twice")));
+            }
+            axes.push(axis);
+        }
+        Ok(axes)
+    }
+
+    fn axis(&self, written: &Node, of: usize) -> Result<usize, ExprError> {
+        self.axis_in_range(written, self.integer(written)?, of)
+    }
+
+    fn axis_in_range(&self, blamed: &Node, axis: i128, of: usize) -> Result<usize, ExprError> {
+        axes::axis(axis, of).ok_or_else(|| {
+            let plural = if of == 1 { "axis" } else { "axes" };
+            self.error(blamed, format!("axis {axis} of a tensor with {of} {plural}"))
+        })
+    }
+
+    fn integers(&self, written: &Node) -> Result<Vec<i128>, ExprError> {
+        match &written.kind {
+            NodeKind::Tuple(items) => items.iter().map(|item| self.integer(item)).collect(),
+            _ => Ok(vec![self.integer(written)?]),
+        }
+    }
+
+    fn integer(&self, written: &Node) -> Result<i128, ExprError> {
+        match self.eval(written)? {
+            TensorValue::Int(values) if values.ndim() == 0 => Ok(values.first().copied().unwrap_or(0)),
+            _ => Err(self.error(written, format!("`{}` is not an integer", self.text(written)))),
+        }
+    }
+}
+
+/// NumPy's truth of numbers: not zero.
+fn truth(value: &TensorValue) -> Shared<bool> {
+    match value {
+        TensorValue::Real(values) => map(values, |value| *value != 0.0),
+        TensorValue::Int(values) => map(values, |value| *value != 0),
+    }
+}
+
+/// Rounds once; how is said at [`crate::Element::from_f64`].
+fn cast(dtype: DType, value: TensorValue) -> TensorValue {
+    match value {
+        TensorValue::Real(values) if dtype.is_float() => {
+            TensorValue::Real(map(&values, |value| round_to(dtype, *value)))
+        }
+        TensorValue::Int(values) if dtype.is_float() => {
+            TensorValue::Real(map(&values, |value| float_from_int(dtype, *value)))
+        }
+        TensorValue::Real(values) if dtype == DType::Bool => {
+            TensorValue::Int(map(&values, |value| (*value != 0.0).into()))
+        }
+        // `as` truncates and saturates; no integer dtype reaches the ends of i128.
+        TensorValue::Real(values) => TensorValue::Int(map(&values, |value| clamp_to(dtype, *value as i128))),
+        TensorValue::Int(values) => TensorValue::Int(map(&values, |value| clamp_to(dtype, *value))),
+    }
+}
