@@ -1,5 +1,6 @@
 //! What is wrong with a manifest, and where.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -115,9 +116,16 @@ impl<'t> Sink<'t> {
     }
 }
 
+/// Longer names are not compared.
+const LONGEST_COMPARED: usize = 64;
+
 /// Help for a name that is not one of `known`: the nearest one, or all of them.
 pub(crate) fn nearest_help<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let known: Vec<&str> = known.into_iter().collect();
+    let known: BTreeSet<&str> = known.into_iter().collect();
+    // The distance takes quadratic time, and nobody mistypes a name into one this long.
+    if found.len() > LONGEST_COMPARED {
+        return Some(format!("expected one of {}", quoted(known)));
+    }
     let distance = |name: &&str| strsim::damerau_levenshtein(found, name);
     let nearest = known.iter().copied().min_by_key(distance)?;
     // Half of the name may differ: with more it is another word, and the list says more.

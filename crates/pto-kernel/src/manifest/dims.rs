@@ -21,7 +21,10 @@ pub(super) fn read(node: Option<&Node<'_>>, sink: &mut Sink<'_>) -> Dims {
             sink.error(key.span(), format!("dim `{name}` is not an identifier"));
         } else if CORE_COUNTS.contains(&name) || name == TARGETS {
             sink.error(key.span(), format!("`{name}` has a meaning of its own, a dim cannot be called that"));
-        } else if let Some(dim) = dim(value, name, sink) {
+        } else {
+            // A dim whose length was refused still is one: what refers to it is not refused as well.
+            let fallback = if value.get_ref().as_str().is_some() { Dim::Dynamic } else { Dim::Static(1) };
+            let dim = dim(value, name, sink).unwrap_or(fallback);
             dims.insert(name.to_owned(), At::new(key.span(), dim));
         }
     }

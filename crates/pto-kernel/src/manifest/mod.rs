@@ -78,9 +78,11 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
     let kernel = section(&root, "[kernel]", &kernel::KEYS, sink).and_then(|fields| kernel::read(&fields, dir, sink));
     let dims = dims::read(root.get("dims"), sink);
     let args = args::read(root.get("arg"), &dims, sink);
-    let launch = section(&root, "[launch]", &launch::KEYS, sink).and_then(|f| launch::read(&f, &dims, &args, sink));
-    let golden = section(&root, "[golden]", &golden::KEYS, sink).and_then(|f| golden::read(&f, dir, &dims, &args, sink));
-    let tolerance = tolerance::read(root.get("tolerance"), &args, sink);
+    let known_args = args.as_deref();
+    let launch = section(&root, "[launch]", &launch::KEYS, sink).and_then(|f| launch::read(&f, &dims, known_args, sink));
+    let golden = section(&root, "[golden]", &golden::KEYS, sink)
+        .and_then(|fields| golden::read(&fields, dir, &dims, known_args, sink));
+    let tolerance = tolerance::read(root.get("tolerance"), known_args, sink);
     let block_dim = launch.as_ref().map(|launch| launch.block_dim.source());
     let cases = cases::read(root.get("cases"), &dims, block_dim, sink);
 
@@ -95,7 +97,7 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
         entry: kernel.entry,
         targets: kernel.targets,
         dims: dims.into_iter().map(|(name, dim)| (name, dim.value)).collect(),
-        args: args.into_iter().map(|arg| arg.value).collect(),
+        args: args?.into_iter().map(|arg| arg.value).collect(),
         launch: launch?,
         golden: golden?,
         tolerance,

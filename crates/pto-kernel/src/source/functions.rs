@@ -81,6 +81,21 @@ impl Param {
         matches!(self.class, TypeClass::Pointer { .. })
             && (self.ty.contains("Stream") || self.name.as_deref().is_some_and(|n| n.to_ascii_lowercase().contains("stream")))
     }
+
+    /// The parameter with whole words of its type replaced: a template's parameters by its arguments.
+    pub(crate) fn substituted(&self, replacements: &[(&str, &str)]) -> Self {
+        let mut ty = String::new();
+        let mut rest = self.ty.as_str();
+        while !rest.is_empty() {
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let in_word = rest.starts_with(is_word);
+            let end = rest.find(|c: char| is_word(c) != in_word).unwrap_or(rest.len());
+            let (piece, after) = rest.split_at(end);
+            ty.push_str(replacements.iter().find(|(from, _)| *from == piece).map_or(piece, |(_, to)| to));
+            rest = after;
+        }
+        Self { name: self.name.clone(), class: classify(&ty), ty }
+    }
 }
 
 impl LaunchSite {

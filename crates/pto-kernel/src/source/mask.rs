@@ -71,6 +71,26 @@ pub(crate) fn mask(source: &str) -> Masked {
     Masked { text: String::from_utf8_lossy(&bytes).into_owned(), globals, launches }
 }
 
+/// The words of a source that stand outside comments and literals, in order.
+pub(crate) fn words(source: &str) -> impl Iterator<Item = &str> {
+    let bytes = source.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() {
+            if let Some(end) = skip_opaque(bytes, at) {
+                at = end;
+            } else if is_word(bytes[at]) {
+                let start = at;
+                at = word_end(bytes, start);
+                return source.get(start..at);
+            } else {
+                at += 1;
+            }
+        }
+        None
+    })
+}
+
 fn blank(bytes: &mut [u8], span: Range<usize>) {
     for byte in &mut bytes[span] {
         // Newlines stay: lines must not move either.

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 pub use functions::{Function, LaunchSite, Param, TemplateParam};
 pub use types::TypeClass;
 
+pub(crate) use mask::words;
+
 use mask::Masked;
 
 /// A C++ source that was read for its declarations. Reading never fails: what the grammar does not understand is skipped.
