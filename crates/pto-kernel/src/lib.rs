@@ -10,7 +10,7 @@ mod error;
 pub mod launcher;
 pub mod manifest;
 pub mod scaffold;
-mod shim;
+pub mod shim;
 pub mod signature;
 pub mod source;
 mod write;

@@ -7,7 +7,7 @@ use pto_platform::{Core, Target};
 
 use super::Adopted;
 use super::guess::{self, Guess, Role};
-use crate::manifest::{BLOCK_DIM, CORE_COUNTS, Dir, STREAM, ScalarType, is_identifier};
+use crate::manifest::{BLOCK_DIM, CORE_COUNTS, Dir, STREAM, is_identifier};
 use crate::source::{Function, Source};
 
 /// The size of a dynamic dim until its author says better.
@@ -38,7 +38,8 @@ impl Argument {
     /// The dim that an integer parameter hands over.
     fn dim(&self) -> Option<&str> {
         match &self.role {
-            Role::Scalar { dtype } if !dtype.value.is_float() => Some(&self.name),
+            // Sizes do not come in 8 bits; switches do.
+            Role::Scalar { dtype } if !dtype.value.is_float() && dtype.value.bits() > 8 => Some(&self.name),
             _ => None,
         }
     }
@@ -75,10 +76,8 @@ fn is_free(name: &str) -> bool {
 }
 
 fn kernel(out: &mut Writer, source: &Source, file: &str, function: &Function) {
-    let name = function.name.strip_prefix("call_").filter(|rest| !rest.is_empty()).unwrap_or(&function.name);
-    let name = name.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
     out.section("[kernel]");
-    out.line("name", &quote(if name.is_empty() { "kernel" } else { name }), None);
+    out.line("name", &quote(kernel_name(file, function)), None);
     out.line("summary", &quote(""), Some("say in one line what it computes"));
     let core = guess::core(source);
     out.guess("core", &quote(core.value.name()), &core);
@@ -92,6 +91,19 @@ fn kernel(out: &mut Writer, source: &Source, file: &str, function: &Function) {
     let targets = guess::targets(source);
     let names: Vec<String> = targets.value.iter().copied().map(Target::name).map(quote).collect();
     out.guess("targets", &format!("[{}]", names.join(", ")), &targets);
+}
+
+/// The function's name without `call_`; the file's if that says nothing.
+fn kernel_name<'a>(file: &'a str, function: &'a Function) -> &'a str {
+    let name = function.name.strip_prefix("call_").unwrap_or(&function.name);
+    let stem = std::path::Path::new(file).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let says_something = |name: &&str| !matches!(*name, "" | "call" | "kernel" | "launch" | "run");
+    [name, stem, "kernel"]
+        .into_iter()
+        .map(|name| name.trim_start_matches(|c: char| !c.is_ascii_alphabetic()))
+        .filter(|name| is_identifier(name))
+        .find(says_something)
+        .unwrap_or("kernel")
 }
 
 fn dims(out: &mut Writer, args: &[Argument]) {
@@ -116,9 +128,10 @@ fn argument(out: &mut Writer, arg: &Argument, args: &[Argument]) {
             out.section("[[arg]]");
             out.line("name", &quote(&arg.name), None);
             out.guess("scalar", &quote(dtype.value.name()), dtype);
-            match dtype.value {
-                ScalarType::F32 | ScalarType::F64 => out.line("value", "1.0", Some("which number it gets")),
-                _ => out.line("value", &quote(&arg.name), None),
+            match (arg.dim(), dtype.value.is_float()) {
+                (Some(dim), _) => out.line("value", &quote(dim), None),
+                (None, true) => out.line("value", "1.0", Some("which number it gets")),
+                (None, false) => out.line("value", "0", Some("which number it gets")),
             }
         }
     }
@@ -138,6 +151,10 @@ fn launch(out: &mut Writer, source: &Source, function: &Function, args: &[Argume
         [grid] if !is_identifier(grid) => {
             let check = format!("the launcher launches `{grid}` blocks");
             out.line("block_dim", &quote(cores), Some(&check));
+        }
+        _ if !function.is_global && !args.iter().any(|arg| arg.role == Role::BlockDim) => {
+            out.line("block_dim", "1", None);
+            out.comment("the launcher does not take a number of blocks, it chooses its own");
         }
         _ => out.line("block_dim", &quote(cores), Some("how many blocks the kernel is meant for")),
     }

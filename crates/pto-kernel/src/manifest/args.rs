@@ -3,7 +3,7 @@
 use pto_golden::DType;
 use toml::de::DeValue;
 
-use super::diagnostic::{Sink, nearest_help, quoted};
+use super::diagnostic::{Sink, alternatives, nearest_help};
 use super::dims::Dims;
 use super::expression::{Scope, expression};
 use super::fields::{At, Fields, Node, array, integer, number, table, wrong_type};
@@ -37,14 +37,15 @@ pub(super) fn read(node: Option<&Node<'_>>, dims: &Dims, sink: &mut Sink<'_>) ->
     let writes = |arg: &At<Arg>| matches!(&arg.value.kind, ArgKind::Tensor(tensor) if tensor.dir.is_output());
     if understood && !args.iter().any(writes) {
         sink.error(node.span(), "no argument has `dir = \"out\"` or `\"inout\"`: there is nothing to compare");
+        return None;
     }
     understood.then_some(args)
 }
 
 fn arg(fields: &Fields<'_>, dims: &Dims, before: &[At<Arg>], sink: &mut Sink<'_>) -> Option<At<Arg>> {
     let name = name(fields, dims, before, sink);
-    // The rest of a nameless argument is checked too.
-    let label = name.as_ref().map_or("an argument", |name| name.value.as_str());
+    // The rest of an argument without a good name is checked too.
+    let label = fields.get("name").and_then(|node| node.get_ref().as_str()).unwrap_or("an argument");
     let kind = if fields.has("scalar") {
         scalar(fields, label, dims, sink).map(ArgKind::Scalar)
     } else {
@@ -74,7 +75,9 @@ fn name(fields: &Fields<'_>, dims: &Dims, before: &[At<Arg>], sink: &mut Sink<'_
 
 /// The usual way to hand a dim to the kernel, `name = "n", scalar = "u32", value = "n"`, confuses nobody.
 fn is_its_own_dim(fields: &Fields<'_>, name: &str) -> bool {
-    fields.has("scalar") && fields.get("value").and_then(|node| node.get_ref().as_str()) == Some(name)
+    // A missing value is a finding of its own.
+    let value = fields.get("value").map(|node| node.get_ref().as_str());
+    fields.has("scalar") && value.is_none_or(|value| value == Some(name))
 }
 
 fn tensor(fields: &Fields<'_>, name: &str, dims: &Dims, sink: &mut Sink<'_>) -> Option<TensorArg> {
@@ -103,7 +106,7 @@ fn dir(fields: &Fields<'_>, name: &str, sink: &mut Sink<'_>) -> Option<Dir> {
     if found.is_none() {
         let help = nearest_help(&text.value, Dir::ALL.map(Dir::name));
         let message =
-            format!("`dir` of `{name}` is `{}`, expected {}", text.value, quoted(Dir::ALL.map(Dir::name)));
+            format!("`dir` of `{name}` is `{}`, expected {}", text.value, alternatives(Dir::ALL.map(Dir::name)));
         sink.error_with(text.span, message, help);
     }
     found
@@ -161,7 +164,12 @@ fn scalar_type(fields: &Fields<'_>, name: &str, sink: &mut Sink<'_>) -> Option<S
     let text = fields.required_string("scalar", sink)?;
     let found = ScalarType::by_name(&text.value);
     if found.is_none() {
-        let help = nearest_help(&text.value, ScalarType::ALL.map(ScalarType::name));
+        // `uint32_t` is a type the user knows; the manifest calls it `u32`.
+        let same = text.value.parse::<DType>().ok().and_then(|dtype| ScalarType::by_name(dtype.name()));
+        let help = match same {
+            Some(scalar) => Some(format!("write `{scalar}`")),
+            None => nearest_help(&text.value, ScalarType::ALL.map(ScalarType::name)),
+        };
         sink.error_with(text.span, format!("unknown scalar type `{}` of `{name}`", text.value), help);
     }
     found

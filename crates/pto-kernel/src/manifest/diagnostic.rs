@@ -92,8 +92,9 @@ impl<'t> Sink<'t> {
         self.warnings.push((span.start, finding));
     }
 
-    pub(crate) fn has_errors(&self) -> bool {
-        !self.errors.is_empty()
+    /// How many errors were found so far.
+    pub(crate) fn errors(&self) -> usize {
+        self.errors.len()
     }
 
     /// Errors and warnings, each in the order of the text.
@@ -124,7 +125,7 @@ pub(crate) fn nearest_help<'a>(found: &str, known: impl IntoIterator<Item = &'a 
     let known: BTreeSet<&str> = known.into_iter().collect();
     // The distance takes quadratic time, and nobody mistypes a name into one this long.
     if found.len() > LONGEST_COMPARED {
-        return Some(format!("expected one of {}", quoted(known)));
+        return Some(format!("expected {}", alternatives(known)));
     }
     let distance = |name: &&str| strsim::damerau_levenshtein(found, name);
     let nearest = known.iter().copied().min_by_key(distance)?;
@@ -132,15 +133,24 @@ pub(crate) fn nearest_help<'a>(found: &str, known: impl IntoIterator<Item = &'a 
     if distance(&nearest) * 2 <= nearest.chars().count().max(found.chars().count()) {
         return Some(format!("did you mean `{nearest}`?"));
     }
-    Some(format!("expected one of {}", quoted(known)))
+    Some(format!("expected {}", alternatives(known)))
 }
 
 /// `` `a`, `b` and `c` ``.
 pub(crate) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined(names, "and")
+}
+
+/// `` `a`, `b` or `c` ``.
+pub(crate) fn alternatives<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined(names, "or")
+}
+
+fn joined<'a>(names: impl IntoIterator<Item = &'a str>, conjunction: &str) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
         None => "nothing".to_owned(),
         Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        Some((last, rest)) => format!("{} {conjunction} {last}", rest.join(", ")),
     }
 }

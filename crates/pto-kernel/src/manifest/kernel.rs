@@ -69,7 +69,7 @@ fn existing_file(source: At<String>, dir: &Path, sink: &mut Sink<'_>) -> Option<
         return Some(path);
     }
     let found = if path.is_dir() { "a directory" } else { "no such file" };
-    let neighbours = neighbours(&path);
+    let neighbours = if path.is_dir() { sources_in(&path) } else { path.parent().map(sources_in).unwrap_or_default() };
     let help = (!neighbours.is_empty())
         .then(|| nearest_help(&source.value, neighbours.iter().map(String::as_str)))
         .flatten();
@@ -77,9 +77,9 @@ fn existing_file(source: At<String>, dir: &Path, sink: &mut Sink<'_>) -> Option<
     None
 }
 
-/// The C++ sources beside a path that does not exist.
-fn neighbours(path: &Path) -> Vec<String> {
-    let Some(Ok(entries)) = path.parent().map(fs_err::read_dir) else { return Vec::new() };
+/// The C++ sources that could be meant, if a directory can be read.
+fn sources_in(directory: &Path) -> Vec<String> {
+    let Ok(entries) = fs_err::read_dir(directory) else { return Vec::new() };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| name.ends_with(".cpp") || name.ends_with(".cc")).collect();
     names.sort();

@@ -69,7 +69,7 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
     for error in &syntax {
         sink.error(error.span().unwrap_or(0..0), error.message());
     }
-    if sink.has_errors() {
+    if sink.errors() > 0 {
         return None; // what was recovered would only give findings that follow from these
     }
     let root = Fields::open(FILE_NAME, 0..0, document.get_ref(), &SECTIONS, sink);

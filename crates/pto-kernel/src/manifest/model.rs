@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::shim::Tolerance;
 use pto_golden::{DType, Expr, Fill};
 use pto_platform::{Core, Target};
 
@@ -292,6 +293,13 @@ pub struct ToleranceOverride {
     pub reason: Option<String>,
 }
 
+impl ToleranceOverride {
+    /// The tolerance meant, with what is not given taken from the dtype's.
+    pub fn over(&self, default: Tolerance) -> Tolerance {
+        Tolerance { rtol: self.rtol.unwrap_or(default.rtol), atol: self.atol.unwrap_or(default.atol) }
+    }
+}
+
 /// `[cases]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CaseList {
@@ -331,6 +339,12 @@ impl Manifest {
     /// The tensor arguments whose result is compared, in order.
     pub fn outputs(&self) -> impl Iterator<Item = (&Arg, &TensorArg)> {
         self.tensors().filter(|(_, tensor)| tensor.dir.is_output())
+    }
+
+    /// The tolerance an output is compared with: its dtype's, unless the manifest says otherwise.
+    pub fn tolerance_of(&self, output: &str, dtype: DType) -> Tolerance {
+        let default = Tolerance::default_for(dtype);
+        self.tolerance.get(output).map_or(default, |given| given.over(default))
     }
 
     /// The names of the dims that each case gives.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::shim::Tolerance;
 use pto_golden::DType;
 
 use super::diagnostic::Sink;
@@ -10,9 +11,6 @@ use super::golden::refuse_other_than_output;
 use super::model::{Arg, ArgKind, ToleranceOverride};
 
 const KEYS: [&str; 3] = ["rtol", "atol", "reason"];
-
-/// From this absolute tolerance on, kernels that are wrong have been seen to pass.
-const LOOSE_ATOL: f64 = 1e-2;
 
 pub(super) fn read(
     node: Option<&Node<'_>>,
@@ -63,22 +61,20 @@ fn dtype_of(name: &str, args: &[At<Arg>]) -> Option<DType> {
 }
 
 fn warn_if_loose(name: &At<String>, given: &ToleranceOverride, dtype: DType, sink: &mut Sink<'_>) {
-    let default = crate::shim::Tolerance::for_dtype(dtype);
-    let looser = |given: Option<f64>, default: f64| given.is_some_and(|given| given > default);
-    if given.reason.is_none() && (looser(given.rtol, default.rtol) || looser(given.atol, default.atol)) {
-        let message = format!(
-            "tolerance of `{}` is looser than that of `{dtype}` (rtol {:e}, atol {:e}) and has no `reason`",
-            name.value, default.rtol, default.atol
-        );
+    let default = Tolerance::default_for(dtype);
+    let tolerance = given.over(default);
+    if given.reason.is_none() && tolerance.is_looser_than(&default) {
+        let message =
+            format!("tolerance of `{}` is looser than that of `{dtype}` ({default}) and has no `reason`", name.value);
         let help = "relax only for a documented numerical reason, for example the order of accumulation".to_owned();
         sink.warn(name.span.clone(), message, Some(help));
     }
-    if given.atol.is_some_and(|atol| atol >= LOOSE_ATOL) {
+    if tolerance.atol >= Tolerance::LOOSE_ATOL {
         let message = format!(
             "`atol` of `{}` is {:e}: a loose absolute tolerance can mark incorrect kernels as PASS",
-            name.value,
-            given.atol.unwrap_or_default()
+            name.value, tolerance.atol
         );
-        sink.warn(name.span.clone(), message, Some("do not use `atol = 1e-2` or more".to_owned()));
+        let help = format!("do not use `atol = {:e}` or more", Tolerance::LOOSE_ATOL);
+        sink.warn(name.span.clone(), message, Some(help));
     }
 }
