@@ -3,6 +3,7 @@
 //!
 //! This crate must not know of ACL, of targets, or of processes: it is given bytes, shapes and rules.
 
+pub mod compare;
 mod dtype;
 mod element;
 mod error;
@@ -17,6 +18,7 @@ mod shape;
 mod suggest;
 mod tensor;
 
+pub use compare::{Options, Report, SetReport, Status, Tolerance, compare, compare_set};
 pub use dtype::{DType, DTypeKind, UnknownDType};
 pub use element::Element;
 pub use error::Error;

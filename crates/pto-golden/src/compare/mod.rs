@@ -1,0 +1,62 @@
+//! Whether an output is right, and how far from right.
+//!
+//! What other comparisons let through and this one does not: a finite value where an infinity is expected (the formula
+//! of `allclose` is true for it), shapes that merely broadcast, differing dtypes, an output that is missing, and a
+//! comparison of no elements at all.
+
+mod report;
+mod scan;
+mod set;
+mod stats;
+mod tolerance;
+
+pub use report::{Difference, Report, Status, Unwritten};
+pub use set::{SetReport, compare_set};
+pub use stats::NonFinite;
+pub use tolerance::Tolerance;
+
+use crate::{Shape, Tensor};
+
+/// What else a comparison is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// A NaN is right where a NaN is expected. Otherwise a NaN is never right.
+    pub equal_nan: bool,
+    /// The output's buffer was filled with [`poison`](crate::poison()) before the launch, so elements nobody wrote can
+    /// be told. Not so for an `inout` argument.
+    pub poisoned: bool,
+    /// The declared shape has no element, so there is nothing to compare and that is right. Otherwise a comparison of
+    /// nothing does not pass: it is nearly always a dim that was computed wrongly.
+    pub allow_empty: bool,
+    /// How many mismatches the report lists.
+    pub listed: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { equal_nan: false, poisoned: false, allow_empty: false, listed: 8 }
+    }
+}
+
+/// Compares an output with its golden tensor: every element with [`Tolerance`], non-finite ones by class and sign,
+/// integers exactly in their own width.
+pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Tolerance, options: &Options) -> Report {
+    let unseen = |status, message| Report::unseen(status, message, expected, tolerance);
+    if actual.dtype() != expected.dtype() {
+        let message = format!("dtype is {}, expected {}", actual.dtype(), expected.dtype());
+        return unseen(Status::DTypeDiffers, message);
+    }
+    if actual.shape() != expected.shape() {
+        let (found, wanted) = (Shape::from(actual.shape()), Shape::from(expected.shape()));
+        return unseen(Status::ShapeDiffers, format!("shape is {found}, expected {wanted}; nothing is broadcast"));
+    }
+    if expected.is_empty() {
+        let shape = Shape::from(expected.shape());
+        return match options.allow_empty {
+            true => unseen(Status::Passed, format!("no elements, as declared: shape {shape}")),
+            false => unseen(Status::Empty, format!("nothing was compared: shape {shape} has no elements")),
+        };
+    }
+    let stats = scan::scan(actual, expected, tolerance, options);
+    Report::seen(stats, actual, expected, tolerance, options)
+}

@@ -1,0 +1,266 @@
+//! What a comparison found.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::stats::{self, NonFinite, Stats};
+use super::{Options, Tolerance};
+use crate::{DType, Scalar, Tensor};
+
+/// The verdict on one output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Every element is within the tolerance.
+    Passed,
+    /// Elements are outside the tolerance.
+    Differs,
+    /// Every element still holds the pattern the buffer was filled with.
+    NeverWritten,
+    /// Some elements still hold the pattern.
+    PartlyWritten,
+    /// The shapes are not the same; nothing was broadcast and nothing compared.
+    ShapeDiffers,
+    /// The element types are not the same; nothing was compared.
+    DTypeDiffers,
+    /// There is no element, so nothing was compared.
+    Empty,
+    /// There is a golden tensor and no output of that name.
+    Missing,
+    /// There is an output and no golden tensor of that name.
+    Unexpected,
+}
+
+/// Two elements at one place.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// Logical coordinates.
+    pub index: Vec<usize>,
+    /// What the kernel gave.
+    pub actual: Scalar,
+    /// What it should have given.
+    pub expected: Scalar,
+    /// The absolute error, or for `worst_rel` the relative one; absent where an element is not finite.
+    pub error: Option<f64>,
+}
+
+/// Elements that nobody wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unwritten {
+    /// How many.
+    pub count: usize,
+    /// Coordinates of the first in row-major order.
+    pub first: Vec<usize>,
+    /// Coordinates of the last.
+    pub last: Vec<usize>,
+}
+
+/// What a comparison of one output found. Figures about errors are over the elements that are finite on both sides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// The verdict.
+    pub status: Status,
+    /// The verdict in one line.
+    pub message: String,
+    /// Element type of the golden tensor, or of the output if there is none.
+    pub dtype: DType,
+    /// Shape of the same.
+    pub shape: Vec<usize>,
+    /// Elements compared.
+    pub elements: usize,
+    /// Elements outside the tolerance, the unwritten ones among them.
+    pub mismatches: usize,
+    /// Elements that still hold the pattern.
+    pub unwritten: Option<Unwritten>,
+    /// Largest `|a - e|`.
+    pub worst_abs: Option<Difference>,
+    /// Largest `|a - e| / |e|` where `e` is not 0.
+    pub worst_rel: Option<Difference>,
+    /// The first mismatches in row-major order.
+    pub first: Vec<Difference>,
+    /// NaN and infinite elements of the output.
+    pub actual_non_finite: NonFinite,
+    /// The same of the golden tensor.
+    pub expected_non_finite: NonFinite,
+    /// Root mean squared error.
+    pub rmse: Option<f64>,
+    /// The same relative to the root mean square of the golden values.
+    pub relative_rmse: Option<f64>,
+    /// Coefficient of determination; absent where the golden values are all the same.
+    pub r2: Option<f64>,
+    /// The rule used.
+    pub tolerance: Tolerance,
+}
+
+impl Report {
+    /// Whether the output is right.
+    pub fn passed(&self) -> bool {
+        self.status == Status::Passed
+    }
+
+    /// A verdict reached without looking at any element.
+    pub(super) fn unseen(status: Status, message: String, about: &Tensor, tolerance: Tolerance) -> Self {
+        Self {
+            status,
+            message,
+            dtype: about.dtype(),
+            shape: about.shape().to_vec(),
+            elements: 0,
+            mismatches: 0,
+            unwritten: None,
+            worst_abs: None,
+            worst_rel: None,
+            first: Vec::new(),
+            actual_non_finite: NonFinite::default(),
+            expected_non_finite: NonFinite::default(),
+            rmse: None,
+            relative_rmse: None,
+            r2: None,
+            tolerance,
+        }
+    }
+
+    /// The verdict on tensors of one dtype and one shape.
+    pub(super) fn seen(
+        stats: Stats,
+        actual: &Tensor,
+        expected: &Tensor,
+        tolerance: Tolerance,
+        options: &Options,
+    ) -> Self {
+        let difference = |at: usize, error: Option<f64>| {
+            let (actual, golden) = (actual.get(at)?, expected.get(at)?);
+            Some(Difference { index: expected.coordinates(at), actual, expected: golden, error })
+        };
+        let worst = |worst: Option<stats::Worst>| worst.and_then(|worst| difference(worst.at, Some(worst.error)));
+        let extent = stats.unwritten;
+        let credible = credible(expected.dtype(), expected.len(), stats.mismatches, extent.count);
+        let unwritten = (credible && extent.count > 0).then(|| Unwritten {
+            count: extent.count,
+            first: expected.coordinates(extent.first),
+            last: expected.coordinates(extent.last),
+        });
+        let mut report = Self {
+            elements: expected.len(),
+            mismatches: stats.mismatches,
+            worst_abs: worst(stats.worst_abs),
+            worst_rel: worst(stats.worst_rel),
+            first: stats
+                .first
+                .iter()
+                .filter_map(|at| difference(*at, absolute(actual.get(*at)?, expected.get(*at)?)))
+                .collect(),
+            actual_non_finite: stats.actual,
+            expected_non_finite: stats.expected,
+            rmse: stats.sums.rmse(),
+            relative_rmse: stats.sums.relative_rmse(),
+            r2: stats.sums.r2(),
+            unwritten,
+            ..Self::unseen(Status::Passed, String::new(), expected, tolerance)
+        };
+        report.status = report.judge();
+        report.message = report.verdict(options);
+        report
+    }
+
+    fn judge(&self) -> Status {
+        match &self.unwritten {
+            Some(unwritten) if unwritten.count == self.elements => Status::NeverWritten,
+            Some(_) => Status::PartlyWritten,
+            None if self.mismatches > 0 => Status::Differs,
+            None => Status::Passed,
+        }
+    }
+
+    fn verdict(&self, options: &Options) -> String {
+        let Self { elements, mismatches, tolerance, .. } = self;
+        match (self.status, &self.unwritten) {
+            (Status::NeverWritten, _) => format!("never written: all {elements} elements still hold the fill pattern"),
+            (_, Some(Unwritten { count, first, last })) => {
+                let others = match mismatches - count {
+                    0 => "the others agree".to_owned(),
+                    wrong => format!("{wrong} others differ"),
+                };
+                format!(
+                    "{count} of {elements} elements never written, first at {first:?}, last at {last:?}; {others} ({tolerance})"
+                )
+            }
+            (Status::Differs, None) => {
+                let share = 100.0 * *mismatches as f64 / *elements as f64;
+                format!(
+                    "{mismatches} of {elements} elements differ ({share:.3} %) ({tolerance}){}",
+                    self.worst_in_words()
+                )
+            }
+            _ => {
+                let nan = if options.equal_nan && self.actual_non_finite.nan > 0 { ", NaN equal to NaN" } else { "" };
+                format!("{elements} elements agree ({tolerance}{nan}){}", self.worst_in_words())
+            }
+        }
+    }
+
+    fn worst_in_words(&self) -> String {
+        match &self.worst_abs {
+            Some(Difference { error: Some(error), .. }) if *error == 0.0 => ", all equal where finite".to_owned(),
+            Some(worst) => format!(", worst {worst}"),
+            None => String::new(),
+        }
+    }
+}
+
+/// A one-byte integer holds the pattern by chance once in 256 wrong elements, so a few prove nothing.
+fn credible(dtype: DType, elements: usize, mismatches: usize, unwritten: usize) -> bool {
+    const FEW: usize = 8;
+    const FAR_FROM_CHANCE: usize = 16;
+    let one_byte = matches!(dtype, DType::I8 | DType::U8);
+    !one_byte || unwritten == elements || (unwritten >= FEW && unwritten * FAR_FROM_CHANCE >= mismatches)
+}
+
+fn absolute(actual: Scalar, expected: Scalar) -> Option<f64> {
+    match (actual, expected) {
+        (Scalar::Int(a), Scalar::Int(e)) => Some(a.abs_diff(e) as f64),
+        (Scalar::Float(a), Scalar::Float(e)) => Some((a - e).abs()).filter(|error| error.is_finite()),
+        _ => None,
+    }
+}
+
+/// `at [1, 2]: 0.5, expected 0.25 (off by 0.25)`.
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { index, actual, expected, error } = self;
+        write!(f, "at {index:?}: {actual}, expected {expected}")?;
+        match error {
+            Some(error) => write!(f, " (off by {})", Scalar::Float(*error)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The verdict, then what helps to find the cause, line by line.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if let Some(worst) = self.worst_rel.as_ref().filter(|worst| worst.error > Some(0.0)) {
+            let error = worst.error.unwrap_or_default();
+            let (index, actual, expected) = (&worst.index, worst.actual, worst.expected);
+            write!(f, "\n  worst relative error {error:.3e} at {index:?}: {actual}, expected {expected}")?;
+        }
+        if let Some(rmse) = self.rmse.filter(|rmse| *rmse > 0.0) {
+            write!(f, "\n  RMSE {rmse:.3e}")?;
+            self.relative_rmse.map_or(Ok(()), |relative| write!(f, ", relative {relative:.3e}"))?;
+            self.r2.map_or(Ok(()), |r2| write!(f, ", R2 {r2:.6}"))?;
+        }
+        let (a, e) = (self.actual_non_finite, self.expected_non_finite);
+        if a != e {
+            write!(f, "\n  NaN: {}, expected {}; infinite: {}, expected {}", a.nan, e.nan, a.inf, e.inf)?;
+        }
+        for difference in &self.first {
+            write!(f, "\n  {difference}")?;
+        }
+        match self.mismatches - self.first.len() {
+            more if more > 0 && !self.first.is_empty() => write!(f, "\n  and {more} more"),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! All outputs of one launch together.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Options, Report, Status, Tolerance, compare};
+use crate::Tensor;
+
+/// What the comparison of all outputs found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SetReport {
+    /// Every name on either side.
+    pub outputs: BTreeMap<String, Report>,
+}
+
+impl SetReport {
+    /// Whether there is an output and every one is right.
+    pub fn passed(&self) -> bool {
+        !self.outputs.is_empty() && self.outputs.values().all(Report::passed)
+    }
+
+    /// The verdict in one line: of the first output that is wrong, or how many are right.
+    pub fn summary(&self) -> String {
+        match self.outputs.iter().find(|(_, report)| !report.passed()) {
+            Some((name, report)) => format!("`{name}`: {}", report.message),
+            None if self.outputs.is_empty() => "nothing was compared: there are no outputs".to_owned(),
+            None if self.outputs.len() == 1 => self.outputs.values().map(|report| report.message.as_str()).collect(),
+            None => format!("{} outputs agree", self.outputs.len()),
+        }
+    }
+}
+
+/// Every output with its report.
+impl fmt::Display for SetReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.outputs.is_empty() {
+            return f.write_str(&self.summary());
+        }
+        for (i, (name, report)) in self.outputs.iter().enumerate() {
+            let newline = if i == 0 { "" } else { "\n" };
+            write!(f, "{newline}`{name}`: {report}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Compares outputs with golden tensors by name; `rules` gives each output's tolerance and options, and is given its
+/// name and golden tensor. A golden tensor without an output and an output without a golden tensor are failures.
+pub fn compare_set(
+    actual: &BTreeMap<String, Tensor>,
+    expected: &BTreeMap<String, Tensor>,
+    rules: impl Fn(&str, &Tensor) -> (Tolerance, Options),
+) -> SetReport {
+    let mut outputs = BTreeMap::new();
+    for (name, expected) in expected {
+        let (tolerance, options) = rules(name, expected);
+        let report = match actual.get(name) {
+            Some(actual) => compare(actual, expected, tolerance, &options),
+            None => Report::unseen(Status::Missing, "the kernel gave no such output".to_owned(), expected, tolerance),
+        };
+        outputs.insert(name.clone(), report);
+    }
+    for (name, actual) in actual.iter().filter(|(name, _)| !expected.contains_key(*name)) {
+        let message = "there is no golden tensor for this output".to_owned();
+        let tolerance = Tolerance::default_for(actual.dtype());
+        outputs.insert(name.clone(), Report::unseen(Status::Unexpected, message, actual, tolerance));
+    }
+    SetReport { outputs }
+}
