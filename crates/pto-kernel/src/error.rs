@@ -49,7 +49,7 @@ pub enum KernelError {
         case: String,
         /// Why: a division by zero, an overflow.
         #[source]
-        source: ExprError,
+        source: Box<ExprError>,
     },
     /// An extent is not a length.
     #[error("`shape` of `{arg}` has the extent `{text}`, which is {value} in case {case}; expected at least 1")]
@@ -74,7 +74,7 @@ pub enum KernelError {
         case: String,
     },
     /// A scalar's value does not fit its type.
-    #[error("`{arg}` is {value} in case {case}, and {dtype} holds {least} to {most}")]
+    #[error("`{arg}` is {value} in case {case}, and {dtype} holds {range}")]
     ScalarRange {
         /// The argument.
         arg: String,
@@ -82,10 +82,8 @@ pub enum KernelError {
         dtype: &'static str,
         /// The value.
         value: String,
-        /// The least value of the type.
-        least: String,
-        /// The greatest value of the type.
-        most: String,
+        /// What the type holds, `0 to 255`.
+        range: String,
         /// The case.
         case: String,
     },
@@ -111,7 +109,7 @@ pub enum KernelError {
     },
     /// The manifest's argument list does not fit a declaration.
     #[error(transparent)]
-    Signature(#[from] Mismatch),
+    Signature(#[from] Box<Mismatch>),
     /// A source declares no function of this name.
     #[error("no {what} `{name}` in {}", sources.display())]
     NoFunction {

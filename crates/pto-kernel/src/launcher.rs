@@ -77,7 +77,11 @@ struct Instance {
     decl: LauncherDecl,
 }
 
-fn find<'a>(manifest: &Manifest, written: &str, sources: &'a [Source]) -> Result<(&'a Source, &'a Function), KernelError> {
+fn find<'a>(
+    manifest: &Manifest,
+    written: &str,
+    sources: &'a [Source],
+) -> Result<(&'a Source, &'a Function), KernelError> {
     let path = written.split('<').next().unwrap_or(written).trim().trim_start_matches("::");
     let kernels = || sources.iter().flat_map(|source| source.kernels().map(move |kernel| (source, kernel)));
     // A definition tells more than a declaration before it; an exact path is better than the bare name.
@@ -107,12 +111,7 @@ fn instantiate(written: &str, source: &Source, kernel: &Function) -> Result<Inst
         kernel.template.iter().zip(&given).map(|(param, arg)| (param.name.as_str(), arg.as_str())).collect();
     let params = kernel.params.iter().map(|param| param.substituted(&replacements)).collect();
     let arguments = if given.is_empty() { String::new() } else { format!("<{}>", given.join(", ")) };
-    let decl = LauncherDecl {
-        name: kernel.name.clone(),
-        path: source.path().to_path_buf(),
-        line: kernel.line,
-        params,
-    };
+    let decl = LauncherDecl { name: kernel.name.clone(), path: source.path().to_path_buf(), line: kernel.line, params };
     Ok(Instance { callee: format!("{}{arguments}", kernel.qualified), decl })
 }
 
@@ -191,10 +190,12 @@ fn prologue(call: &[CallArgument]) -> String {
 }
 
 fn definition(manifest: &Manifest, symbol: &str, instance: &Instance, call: &[CallArgument]) -> String {
-    let type_of = |item: &SignatureItem| call.iter().find_map(|argument| match argument {
-        CallArgument::Item(found, param) if found == item => Some(param),
-        _ => None,
-    });
+    let type_of = |item: &SignatureItem| {
+        call.iter().find_map(|argument| match argument {
+            CallArgument::Item(found, param) if found == item => Some(param),
+            _ => None,
+        })
+    };
     let params = manifest.launch.signature.iter().map(|item| match (item, type_of(item)) {
         (SignatureItem::BlockDim, _) => "uint32_t block_dim".to_owned(),
         (SignatureItem::Stream, _) => "void *stream".to_owned(),

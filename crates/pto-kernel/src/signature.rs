@@ -107,7 +107,7 @@ impl fmt::Display for Problem {
 /// # Errors
 /// The number of arguments differs, or one of them is a pointer on one side and a number on the other, or a number of
 /// another kind or width.
-pub fn check_signature(manifest: &Manifest, decls: &[LauncherDecl]) -> Result<(), Mismatch> {
+pub fn check_signature(manifest: &Manifest, decls: &[LauncherDecl]) -> Result<(), Box<Mismatch>> {
     let Entry::Launcher(symbol) = &manifest.entry else { return Ok(()) };
     match decls.iter().find(|decl| decl.name == *symbol) {
         Some(decl) => compare(manifest, &manifest.launch.signature, decl),
@@ -116,12 +116,14 @@ pub fn check_signature(manifest: &Manifest, decls: &[LauncherDecl]) -> Result<()
 }
 
 /// Compares a list of arguments with a declaration.
-pub(crate) fn compare(manifest: &Manifest, items: &[SignatureItem], decl: &LauncherDecl) -> Result<(), Mismatch> {
-    let mismatch = |problem| Mismatch {
-        path: decl.path.clone(),
-        line: decl.line,
-        problem,
-        passed: items.iter().map(|item| format!("`{}`", manifest.item_name(item))).collect(),
+pub(crate) fn compare(manifest: &Manifest, items: &[SignatureItem], decl: &LauncherDecl) -> Result<(), Box<Mismatch>> {
+    let mismatch = |problem| {
+        Box::new(Mismatch {
+            path: decl.path.clone(),
+            line: decl.line,
+            problem,
+            passed: items.iter().map(|item| format!("`{}`", manifest.item_name(item))).collect(),
+        })
     };
     if decl.params.len() != items.len() {
         let (function, declared, passed) = (decl.name.clone(), decl.params.len(), items.len());

@@ -50,10 +50,17 @@ fn a_case_can_be_for_some_targets_only() {
 
 #[test]
 fn while_one_dim_is_at_its_edge_the_others_stay() {
-    let changes = [("n = \"dynamic\"", "n = \"dynamic\"\nm = \"dynamic\"\nm_tile = 4"), ("shape = [\"n\"]", "shape = [\"m\", \"n\"]")];
-    let listed = parsed(&[&changes[..], &[("edges = [\"n\"]\nlist = [{ n = 4096 }]", "edges = [\"m\"]\nlist = [{ n = 3, m = 9 }]")]].concat());
+    let changes = [
+        ("n = \"dynamic\"", "n = \"dynamic\"\nm = \"dynamic\"\nm_tile = 4"),
+        ("shape = [\"n\"]", "shape = [\"m\", \"n\"]"),
+    ];
+    let listed = parsed(
+        &[&changes[..], &[("edges = [\"n\"]\nlist = [{ n = 4096 }]", "edges = [\"m\"]\nlist = [{ n = 3, m = 9 }]")]]
+            .concat(),
+    );
     assert_eq!(shown(&listed, Target::A2a3)[1..3], ["m=4,n=3 (m: one tile)", "m=8,n=3 (m: two tiles)"]);
-    let unlisted = parsed(&[&changes[..], &[("edges = [\"n\"]\nlist = [{ n = 4096 }]", "edges = [\"m\", \"n\"]")]].concat());
+    let unlisted =
+        parsed(&[&changes[..], &[("edges = [\"n\"]\nlist = [{ n = 4096 }]", "edges = [\"m\", \"n\"]")]].concat());
     assert_eq!(shown(&unlisted, Target::A2a3)[0], "m=4,n=32768 (m: one tile)");
 }
 
@@ -94,15 +101,44 @@ fn a_bound_case_has_sizes_and_numbers() {
 
 #[test]
 fn what_cannot_be_bound_is_named() {
-    let table: &[(&[(&str, &str)], i64, &str)] = &[
-        (&[("shape = [\"n\"]\n\n", "shape = [\"n - 5\"]\n\n")], 3, "`shape` of `y` has the extent `n - 5`, which is -2 in case n=3; expected at least 1"),
-        (&[("shape = [\"n\"]\n\n", "shape = [\"n // 5\"]\n\n")], 3, "`shape` of `y` has the extent `n // 5`, which is 0 in case n=3; expected at least 1"),
-        (&[("shape = [\"n\"]\n\n", "shape = [\"n // (n - 3)\"]\n\n")], 3, "an extent in `shape` of `y` is `n // (n - 3)`, which has no value in case n=3"),
-        (&[("value = \"n\"", "value = \"n * n\""), ("name = \"n\"", "name = \"nn\"")], 70_000, "`nn` is 4900000000 in case n=70000, and u32 holds 0 to 4294967295"),
+    type Row = (&'static [(&'static str, &'static str)], i64, &'static str);
+    let table: &[Row] = &[
+        (
+            &[("shape = [\"n\"]\n\n", "shape = [\"n - 5\"]\n\n")],
+            3,
+            "`shape` of `y` has the extent `n - 5`, which is -2 in case n=3; expected at least 1",
+        ),
+        (
+            &[("shape = [\"n\"]\n\n", "shape = [\"n // 5\"]\n\n")],
+            3,
+            "`shape` of `y` has the extent `n // 5`, which is 0 in case n=3; expected at least 1",
+        ),
+        (
+            &[("shape = [\"n\"]\n\n", "shape = [\"n // (n - 3)\"]\n\n")],
+            3,
+            "an extent in `shape` of `y` is `n // (n - 3)`, which has no value in case n=3",
+        ),
+        (
+            &[("value = \"n\"", "value = \"n * n\""), ("name = \"n\"", "name = \"nn\"")],
+            70_000,
+            "`nn` is 4900000000 in case n=70000, and u32 holds 0 to 4294967295",
+        ),
         (&[("scalar = \"u32\"", "scalar = \"i8\"")], 128, "`n` is 128 in case n=128, and i8 holds -128 to 127"),
-        (&[("scalar = \"u32\"\nvalue = \"n\"", "scalar = \"f32\"\nvalue = 1e39"), ("name = \"n\"", "name = \"e\"")], 1, "`e` is 1e39 in case n=1, and f32 holds -340282350000000000000000000000000000000 to 340282350000000000000000000000000000000"),
-        (&[("ceil(n / tile))", "n // tile)")], 3, "`block_dim` is `min(vector_cores, n // tile)`, which is 0 in case n=3; expected 1 to 4294967295"),
-        (&[("shape = [\"n\"]\n\n", "shape = [\"n\", \"n\"]\n\n")], 1 << 40, "`y` of shape [1099511627776, 1099511627776] is too large to be addressed in case n=1099511627776"),
+        (
+            &[("scalar = \"u32\"\nvalue = \"n\"", "scalar = \"f32\"\nvalue = 1e39"), ("name = \"n\"", "name = \"e\"")],
+            1,
+            "`e` is 1e39 in case n=1, and f32 holds -3.4028235e38 to 3.4028235e38",
+        ),
+        (
+            &[("ceil(n / tile))", "n // tile)")],
+            3,
+            "`block_dim` is `min(vector_cores, n // tile)`, which is 0 in case n=3; expected 1 to 4294967295",
+        ),
+        (
+            &[("shape = [\"n\"]\n\n", "shape = [\"n\", \"n\"]\n\n")],
+            1 << 40,
+            "`y` of shape [1099511627776, 1099511627776] is too large to be addressed in case n=1099511627776",
+        ),
     ];
     for (changes, n, message) in table {
         let error = bind(&parsed(changes), &case(&[("n", *n)]), CORES).unwrap_err();

@@ -51,7 +51,10 @@ fn what_is_left_out_has_a_default() {
 
 #[test]
 fn a_signature_has_the_launchers_order() {
-    let manifest = parsed(&[("# signature = [\"block_dim\", \"stream\", ", "signature = [\"n\", \"stream\", "), (", \"z\", \"n\"]", ", \"z\"]")]);
+    let manifest = parsed(&[
+        ("# signature = [\"block_dim\", \"stream\", ", "signature = [\"n\", \"stream\", "),
+        (", \"z\", \"n\"]", ", \"z\"]"),
+    ]);
     let names: Vec<&str> = manifest.launch.signature.iter().map(|item| manifest.item_name(item)).collect();
     assert_eq!(names, ["n", "stream", "y", "x", "z"]);
 }
@@ -59,7 +62,10 @@ fn a_signature_has_the_launchers_order() {
 #[test]
 fn floating_point_scalars_may_be_decimal() {
     for (value, number) in [("1.5", 1.5), ("\"-2.5e-3\"", -2.5e-3)] {
-        let manifest = parsed(&[("scalar = \"u32\"\nvalue = \"n\"", &format!("scalar = \"f32\"\nvalue = {value}")), ("name = \"n\"", "name = \"eps\"")]);
+        let manifest = parsed(&[
+            ("scalar = \"u32\"\nvalue = \"n\"", &format!("scalar = \"f32\"\nvalue = {value}")),
+            ("name = \"n\"", "name = \"eps\""),
+        ]);
         let ArgKind::Scalar(scalar) = &manifest.args[3].kind else { panic!() };
         assert_eq!(scalar.dtype, ScalarType::F32);
         assert!(matches!(scalar.value, ScalarFormula::Number(found) if found == number), "{:?}", scalar.value);
@@ -79,7 +85,10 @@ fn a_golden_directory_has_to_exist() {
 fn loose_tolerances_are_warned_about() {
     let reason = "rtol = 2e-3, atol = 1e-5, reason = \"f16 accumulation\"";
     for (tolerance, warnings) in [
-        ("rtol = 2e-3", vec!["45:1: tolerance of `y` is looser than that of `f16` (rtol 1e-3, atol 1e-5) and has no `reason`"]),
+        (
+            "rtol = 2e-3",
+            vec!["45:1: tolerance of `y` is looser than that of `f16` (rtol 1e-3, atol 1e-5) and has no `reason`"],
+        ),
         ("rtol = 1e-4", vec![]),
         (
             "atol = 1e-2, reason = \"it fails otherwise\"",

@@ -54,7 +54,8 @@ impl Walk<'_> {
             self.note_type(pointee, replacements);
         }
         let (Some(name), Some(body)) = (&declared.name, &function.body) else { return };
-        let Some(node) = self.source.tree().root_node().descendant_for_byte_range(body.start, body.end.saturating_sub(1))
+        let Some(node) =
+            self.source.tree().root_node().descendant_for_byte_range(body.start, body.end.saturating_sub(1))
         else {
             return;
         };
@@ -84,7 +85,8 @@ impl Walk<'_> {
         let mut cursor = node.walk();
         for declarator in node.children_by_field_name("declarator", &mut cursor) {
             let Some(name) = innermost_identifier(declarator) else { continue };
-            let value = declarator.child_by_field_name("value").or_else(|| declarator.child_by_field_name("parameters"));
+            let value =
+                declarator.child_by_field_name("value").or_else(|| declarator.child_by_field_name("parameters"));
             if value.and_then(|value| self.leftmost(value)).is_some_and(|from| aliases.contains(from)) {
                 aliases.insert(self.text(name).to_owned());
             }
@@ -200,7 +202,10 @@ impl Walk<'_> {
                     }
                     node.child_by_field_name("arguments")?
                 }
-                "parenthesized_expression" | "argument_list" | "parameter_list" | "parameter_declaration"
+                "parenthesized_expression"
+                | "argument_list"
+                | "parameter_list"
+                | "parameter_declaration"
                 | "initializer_list" => node.named_child(0)?,
                 _ => return None,
             };
@@ -222,7 +227,7 @@ impl Walk<'_> {
     }
 
     fn text(&self, node: Node) -> &str {
-        &self.source.text()[node.byte_range()]
+        self.source.text().get(node.byte_range()).unwrap_or_default()
     }
 }
 

@@ -58,7 +58,8 @@ fn block_dim_index(function: &Function) -> Option<usize> {
         ["blockdim", "blocknum", "numblocks", "bd", "griddim", "grid"].contains(&folded.as_str())
     };
     let is_count = |param: &Param| matches!(param.class, TypeClass::Integer { bits: 32.., .. });
-    let position = |test: &dyn Fn(&Param) -> bool| function.params.iter().position(|param| is_count(param) && test(param));
+    let position =
+        |test: &dyn Fn(&Param) -> bool| function.params.iter().position(|param| is_count(param) && test(param));
     position(&used).or_else(|| position(&named))
 }
 
@@ -85,7 +86,9 @@ fn value_role(source: &Source, function: &Function, index: usize, param: &Param)
 }
 
 fn element_type(types: &std::collections::BTreeSet<String>) -> Guess<DType> {
-    let known: Vec<DType> = types.iter().filter_map(|name| name.parse().ok()).collect();
+    // `bfloat16_t` and `float32_t` are C's spelling of what NumPy calls `bfloat16` and `float32`.
+    let parse = |name: &String| name.parse().or_else(|_| name.trim_end_matches("_t").parse()).ok();
+    let known: Vec<DType> = types.iter().filter_map(parse).collect();
     match known.as_slice() {
         [one] => Guess::sure(*one),
         [first, ..] => {

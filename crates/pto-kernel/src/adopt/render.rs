@@ -143,7 +143,8 @@ fn launch(out: &mut Writer, source: &Source, function: &Function, args: &[Argume
         Core::Vec => "vector_cores",
         Core::Cube | Core::Mix => "cube_cores",
     };
-    let grids: Vec<&str> = function.launches.iter().filter_map(|site| site.config.first()).map(String::as_str).collect();
+    let grids: Vec<&str> =
+        function.launches.iter().filter_map(|site| site.config.first()).map(String::as_str).collect();
     match grids.as_slice() {
         [grid] if grid.parse::<u32>().is_ok() => {
             out.line("block_dim", grid, None); // the launcher always launches this many

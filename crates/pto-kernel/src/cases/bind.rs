@@ -134,17 +134,14 @@ impl Binder<'_> {
             what,
             text: expr.source().to_owned(),
             case: self.case.to_string(),
-            source,
+            source: Box::new(source),
         })
     }
 
     fn tensor(&self, name: &str, tensor: &TensorArg) -> Result<BoundTensor, KernelError> {
         let extents = tensor.shape.iter().map(|expr| self.extent(name, expr)).collect::<Result<Vec<i64>, _>>()?;
-        let too_large = || KernelError::TooLarge {
-            arg: name.to_owned(),
-            shape: extents.clone(),
-            case: self.case.to_string(),
-        };
+        let too_large =
+            || KernelError::TooLarge { arg: name.to_owned(), shape: extents.clone(), case: self.case.to_string() };
         let shape: Option<Vec<usize>> = extents.iter().map(|extent| usize::try_from(*extent).ok()).collect();
         let shape = shape.ok_or_else(too_large)?;
         let elements = shape.iter().try_fold(1_usize, |all, extent| all.checked_mul(*extent)).ok_or_else(too_large)?;
@@ -174,7 +171,12 @@ impl Binder<'_> {
                         return Ok(ScalarValue::Integer { dtype, value: value.into() });
                     }
                     Some(range) => {
-                        return Err(self.out_of_range(arg, dtype, value.to_string(), range.start(), range.end()));
+                        return Err(self.out_of_range(
+                            arg,
+                            dtype,
+                            value.to_string(),
+                            format!("{} to {}", range.start(), range.end()),
+                        ));
                     }
                     None => value as f64,
                 }
@@ -185,27 +187,19 @@ impl Binder<'_> {
         }
         let rounded = number as f32;
         if rounded.is_infinite() && number.is_finite() {
-            return Err(self.out_of_range(arg, dtype, format!("{number:e}"), f32::MIN, f32::MAX));
+            return Err(self.out_of_range(
+                arg,
+                dtype,
+                format!("{number:e}"),
+                format!("{:e} to {:e}", f32::MIN, f32::MAX),
+            ));
         }
         Ok(ScalarValue::Float { dtype, value: rounded.into() })
     }
 
-    fn out_of_range(
-        &self,
-        arg: &str,
-        dtype: ScalarType,
-        value: String,
-        least: impl ToString,
-        most: impl ToString,
-    ) -> KernelError {
-        KernelError::ScalarRange {
-            arg: arg.to_owned(),
-            dtype: dtype.name(),
-            value,
-            least: least.to_string(),
-            most: most.to_string(),
-            case: self.case.to_string(),
-        }
+    fn out_of_range(&self, arg: &str, dtype: ScalarType, value: String, range: String) -> KernelError {
+        let (arg, case) = (arg.to_owned(), self.case.to_string());
+        KernelError::ScalarRange { arg, dtype: dtype.name(), value, range, case }
     }
 
     fn block_dim(&self, cores: Cores) -> Result<u32, KernelError> {

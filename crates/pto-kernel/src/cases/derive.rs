@@ -14,10 +14,10 @@ use crate::manifest::Manifest;
 /// While one dim is at its edge, every other dynamic dim has its value of the first listed case, or, with none listed,
 /// two tiles. A kernel without dynamic dims has exactly one case.
 pub fn derive(manifest: &Manifest, target: Target, cores: Cores, seed: u64) -> Vec<Case> {
-    let listed = manifest.cases.list.iter().filter(|case| case.targets.as_ref().is_none_or(|only| only.contains(&target)));
-    let mut cases: Vec<Case> = listed
-        .map(|case| Case { dims: case.dims.clone(), origin: Origin::Listed { line: case.line }, seed })
-        .collect();
+    let listed =
+        manifest.cases.list.iter().filter(|case| case.targets.as_ref().is_none_or(|only| only.contains(&target)));
+    let mut cases: Vec<Case> =
+        listed.map(|case| Case { dims: case.dims.clone(), origin: Origin::Listed { line: case.line }, seed }).collect();
     for dim in &manifest.cases.edges {
         cases.extend(edges(manifest, dim, cores, seed));
     }

@@ -3,11 +3,12 @@
 use pto_golden::DType;
 use toml::de::DeValue;
 
+use super::arg_types::{Arg, ArgKind, Dir, ScalarArg, ScalarFormula, ScalarType, TensorArg};
 use super::diagnostic::{Sink, alternatives, nearest_help};
 use super::dims::Dims;
 use super::expression::{Scope, expression};
 use super::fields::{At, Fields, Node, array, integer, number, table, wrong_type};
-use super::model::{Arg, ArgKind, BLOCK_DIM, Dir, STREAM, ScalarArg, ScalarFormula, ScalarType, TensorArg};
+use super::model::{BLOCK_DIM, STREAM};
 use super::{fill, is_identifier};
 
 const KEYS: [&str; 7] = ["name", "dir", "dtype", "shape", "fill", "scalar", "value"];
@@ -144,9 +145,7 @@ fn extent(item: &Node<'_>, what: &str, dims: &Dims, sink: &mut Sink<'_>) -> Opti
             }
             expression(&length.map(|n| n.to_string()), what, &dim_scope(dims), sink)
         }
-        DeValue::String(text) => {
-            expression(&At::new(item.span(), text.to_string()), what, &dim_scope(dims), sink)
-        }
+        DeValue::String(text) => expression(&At::new(item.span(), text.to_string()), what, &dim_scope(dims), sink),
         other => wrong_type(item, &format!("an extent in {what}"), "a whole number or an expression", other, sink),
     }
 }

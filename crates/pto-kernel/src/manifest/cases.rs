@@ -15,12 +15,7 @@ use crate::cases::tile::tile_of;
 const KEYS: [&str; 3] = ["edges", "list", "seed"];
 
 /// Reads the section. Whether every dynamic dim gets a value is checked here; what the values do to shapes is not.
-pub(super) fn read(
-    node: Option<&Node<'_>>,
-    dims: &Dims,
-    block_dim: Option<&str>,
-    sink: &mut Sink<'_>,
-) -> CaseList {
+pub(super) fn read(node: Option<&Node<'_>>, dims: &Dims, block_dim: Option<&str>, sink: &mut Sink<'_>) -> CaseList {
     let dynamic: Vec<&str> =
         dims.iter().filter(|(_, dim)| dim.value == Dim::Dynamic).map(|(name, _)| name.as_str()).collect();
     let Some(node) = node else {
@@ -74,14 +69,20 @@ fn edges(node: &Node<'_>, dims: &Dims, block_dim: Option<&str>, sink: &mut Sink<
                 sink.error_with(name.span, format!("`edges` lists `{}`, which is no dim", name.value), help);
             }
             Some(Dim::Static(length)) => {
-                let message = format!("`edges` lists `{}`, which is static ({length}), expected a dynamic dim", name.value);
+                let message =
+                    format!("`edges` lists `{}`, which is static ({length}), expected a dynamic dim", name.value);
                 sink.error(name.span, message);
             }
             Some(Dim::Dynamic) if edges.contains(&name.value) => {
                 sink.error(name.span, format!("`edges` lists `{}` twice", name.value));
             }
-            Some(Dim::Dynamic) if block_dim.is_some() && tile_of(&name.value, &values, block_dim.unwrap_or("")).is_none() => {
-                let help = format!("add a static dim `tile` or `tile_{0}`, or divide in `block_dim`: `ceil({0} / 1024)`", name.value);
+            Some(Dim::Dynamic)
+                if block_dim.is_some() && tile_of(&name.value, &values, block_dim.unwrap_or("")).is_none() =>
+            {
+                let help = format!(
+                    "add a static dim `tile` or `tile_{0}`, or divide in `block_dim`: `ceil({0} / 1024)`",
+                    name.value
+                );
                 let message = format!("`edges` lists `{}`, and nothing says how large a tile of it is", name.value);
                 sink.error_with(name.span, message, Some(help));
             }

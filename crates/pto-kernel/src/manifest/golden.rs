@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use pto_golden::Expr;
 
+use super::arg_types::{Arg, ArgKind};
 use super::diagnostic::{Sink, nearest_help, quoted};
 use super::dims::Dims;
 use super::expression::{Scope, expression};
 use super::fields::{At, Fields, Node, number, string, table};
-use super::model::{Arg, ArgKind, Golden};
+use super::model::Golden;
 
 pub(super) const KEYS: [&str; 4] = ["expr", "command", "timeout_s", "files"];
 const WAYS: [&str; 3] = ["expr", "command", "files"];

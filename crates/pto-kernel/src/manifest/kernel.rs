@@ -22,7 +22,7 @@ pub(super) struct Kernel {
 
 pub(super) fn read(fields: &Fields<'_>, dir: &Path, sink: &mut Sink<'_>) -> Option<Kernel> {
     let name = name(fields, sink);
-    let summary = fields.string("summary", sink).map(|text| text.value);
+    let summary = fields.string("summary", sink).map(|text| text.value).filter(|text| !text.trim().is_empty());
     let core = core(fields, sink);
     let sources = sources(fields, dir, sink);
     let entry = entry(fields, sink);
@@ -33,7 +33,8 @@ pub(super) fn read(fields: &Fields<'_>, dir: &Path, sink: &mut Sink<'_>) -> Opti
 fn name(fields: &Fields<'_>, sink: &mut Sink<'_>) -> Option<String> {
     let name = fields.required_string("name", sink)?;
     if !is_kernel_name(&name.value) {
-        let message = format!("the kernel's name is `{}`, expected letters, digits, `_` and `-`, a letter first", name.value);
+        let message =
+            format!("the kernel's name is `{}`, expected letters, digits, `_` and `-`, a letter first", name.value);
         sink.error(name.span, message);
         return None;
     }
@@ -70,9 +71,8 @@ fn existing_file(source: At<String>, dir: &Path, sink: &mut Sink<'_>) -> Option<
     }
     let found = if path.is_dir() { "a directory" } else { "no such file" };
     let neighbours = if path.is_dir() { sources_in(&path) } else { path.parent().map(sources_in).unwrap_or_default() };
-    let help = (!neighbours.is_empty())
-        .then(|| nearest_help(&source.value, neighbours.iter().map(String::as_str)))
-        .flatten();
+    let help =
+        (!neighbours.is_empty()).then(|| nearest_help(&source.value, neighbours.iter().map(String::as_str))).flatten();
     sink.error_with(source.span, format!("source `{}`: {found} ({})", source.value, path.display()), help);
     None
 }

@@ -1,10 +1,11 @@
 //! `[launch]`: how many blocks, and in which order the launcher takes what it takes.
 
+use super::arg_types::Arg;
 use super::diagnostic::{Sink, nearest_help, quoted};
 use super::dims::Dims;
 use super::expression::{Scope, expression};
 use super::fields::{At, Fields, Node, array, integer, string, wrong_type};
-use super::model::{Arg, BLOCK_DIM, CORE_COUNTS, Launch, STREAM, SignatureItem};
+use super::model::{BLOCK_DIM, CORE_COUNTS, Launch, STREAM, SignatureItem};
 use toml::de::DeValue;
 
 pub(super) const KEYS: [&str; 2] = ["block_dim", "signature"];

@@ -2,6 +2,7 @@
 //!
 //! Reading does not stop at the first mistake: each section reports what it finds and hands on what it understood.
 
+mod arg_types;
 mod args;
 mod cases;
 mod diagnostic;
@@ -15,20 +16,19 @@ mod launch;
 mod model;
 mod tolerance;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
+pub use arg_types::{Arg, ArgKind, Dir, ScalarArg, ScalarFormula, ScalarType, TensorArg};
 pub use diagnostic::{Diagnostic, ManifestErrors, render};
-pub use model::{
-    Arg, ArgKind, CaseList, Dim, Dir, Entry, Golden, Launch, ListedCase, Manifest, ScalarArg, ScalarFormula, ScalarType,
-    SignatureItem, TensorArg, ToleranceOverride,
-};
+pub use model::{CaseList, Dim, Entry, Golden, Launch, ListedCase, Manifest, SignatureItem, ToleranceOverride};
 
 pub(crate) use diagnostic::{nearest_help, quoted};
 pub(crate) use model::{BLOCK_DIM, CORE_COUNTS, STREAM};
 
 use crate::KernelError;
+use crate::source::Source;
 use diagnostic::Sink;
 use fields::{Fields, Node};
 
@@ -43,9 +43,19 @@ impl Manifest {
     /// # Errors
     /// [`KernelError::Read`] when the file cannot be read, [`KernelError::Manifest`] with everything that is wrong in it.
     pub fn load(path: &Path) -> Result<Self, KernelError> {
-        let text = fs_err::read_to_string(path)
-            .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+        let text =
+            fs_err::read_to_string(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
         Ok(Self::parse(path, &text)?)
+    }
+
+    /// Reads the sources for their declarations, in the order of the manifest.
+    ///
+    /// # Errors
+    /// [`KernelError::Read`] when one of them cannot be read.
+    pub fn read_sources(&self) -> Result<Vec<Source>, KernelError> {
+        let read =
+            |path: &PathBuf| Source::read(path).map_err(|source| KernelError::Read { path: path.clone(), source });
+        self.sources.iter().map(read).collect()
     }
 
     /// Checks a manifest's text. `path` says where it lies: its sources are looked for beside it.
@@ -79,7 +89,8 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
     let dims = dims::read(root.get("dims"), sink);
     let args = args::read(root.get("arg"), &dims, sink);
     let known_args = args.as_deref();
-    let launch = section(&root, "[launch]", &launch::KEYS, sink).and_then(|f| launch::read(&f, &dims, known_args, sink));
+    let launch =
+        section(&root, "[launch]", &launch::KEYS, sink).and_then(|f| launch::read(&f, &dims, known_args, sink));
     let golden = section(&root, "[golden]", &golden::KEYS, sink)
         .and_then(|fields| golden::read(&fields, dir, &dims, known_args, sink));
     let tolerance = tolerance::read(root.get("tolerance"), known_args, sink);

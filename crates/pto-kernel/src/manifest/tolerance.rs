@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::shim::Tolerance;
-use pto_golden::DType;
+use pto_golden::{DType, Tolerance};
 
+use super::arg_types::{Arg, ArgKind};
 use super::diagnostic::Sink;
 use super::fields::{At, Fields, Node, number, table};
 use super::golden::refuse_other_than_output;
-use super::model::{Arg, ArgKind, ToleranceOverride};
+use super::model::ToleranceOverride;
 
 const KEYS: [&str; 3] = ["rtol", "atol", "reason"];
 

@@ -8,9 +8,28 @@ use std::ops::Range;
 
 /// Words that qualify a type or a function and that no C++ grammar knows.
 const QUALIFIERS: &[&str] = &[
-    "__global__", "__aicore__", "AICORE", "__gm__", "__ubuf__", "__cbuf__", "__ca__", "__cb__", "__cc__", "__biasbuf__",
-    "__fbuf__", "__tf__", "__in__", "__out__", "__inline__", "__forceinline__", "__restrict__", "__restrict",
-    "__sync_alias__", "PTO_INTERNAL", "PTO_INST", "PTO_INLINE",
+    "__global__",
+    "__aicore__",
+    "AICORE",
+    "__gm__",
+    "__ubuf__",
+    "__cbuf__",
+    "__ca__",
+    "__cb__",
+    "__cc__",
+    "__biasbuf__",
+    "__fbuf__",
+    "__tf__",
+    "__in__",
+    "__out__",
+    "__inline__",
+    "__forceinline__",
+    "__restrict__",
+    "__restrict",
+    "__sync_alias__",
+    "PTO_INTERNAL",
+    "PTO_INST",
+    "PTO_INLINE",
 ];
 
 /// A source text with everything blanked out that is not C++.
@@ -112,7 +131,10 @@ fn word_end(bytes: &[u8], start: usize) -> usize {
 fn skip_opaque(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = &bytes[at..];
     let find = |needle: &[u8], from: usize| {
-        rest[from..].windows(needle.len()).position(|w| w == needle).map_or(bytes.len(), |n| at + from + n + needle.len())
+        rest[from..]
+            .windows(needle.len())
+            .position(|w| w == needle)
+            .map_or(bytes.len(), |n| at + from + n + needle.len())
     };
     if rest.starts_with(b"//") {
         return Some(line_comment_end(bytes, at));

@@ -1,5 +1,6 @@
 //! What a kernel's source declares: its functions, which of them are kernels and launchers, and what they launch.
 
+mod collect;
 mod functions;
 mod mask;
 mod types;
@@ -28,7 +29,7 @@ impl Source {
         let text = text.into();
         let masked = mask::mask(&text);
         let tree = grammar(&masked);
-        let functions = functions::collect(&text, &masked, &tree);
+        let functions = collect::collect(&text, &masked, &tree);
         Self { path: path.into(), text, tree, functions }
     }
 

@@ -40,7 +40,8 @@ impl fmt::Display for TypeClass {
 }
 
 /// Words that say nothing about how a value is passed.
-const QUALIFIERS: &[&str] = &["const", "volatile", "__gm__", "__restrict__", "__restrict", "restrict", "struct", "register"];
+const QUALIFIERS: &[&str] =
+    &["const", "volatile", "__gm__", "__restrict__", "__restrict", "restrict", "struct", "register"];
 
 /// Classifies a type as written, without the parameter's name: `__gm__ half *`, `const uint32_t`, `GM_ADDR`.
 pub(crate) fn classify(text: &str) -> TypeClass {
@@ -68,8 +69,15 @@ fn number(name: &str) -> TypeClass {
         "uint16_t" | "unsigned short" | "unsigned short int" => (16, false),
         "int32_t" | "int" | "signed" | "signed int" => (32, true),
         "uint32_t" | "unsigned" | "unsigned int" => (32, false),
-        "int64_t" | "long" | "long int" | "long long" | "long long int" | "ssize_t" | "ptrdiff_t" | "intptr_t" => (64, true),
-        "uint64_t" | "unsigned long" | "unsigned long int" | "unsigned long long" | "unsigned long long int" | "size_t"
+        "int64_t" | "long" | "long int" | "long long" | "long long int" | "ssize_t" | "ptrdiff_t" | "intptr_t" => {
+            (64, true)
+        }
+        "uint64_t"
+        | "unsigned long"
+        | "unsigned long int"
+        | "unsigned long long"
+        | "unsigned long long int"
+        | "size_t"
         | "uintptr_t" => (64, false),
         "half" | "float16_t" | "bfloat16_t" | "_Float16" => return TypeClass::Float { bits: 16 },
         "float" | "float32_t" => return TypeClass::Float { bits: 32 },
