@@ -143,7 +143,7 @@ impl Error {
             Self::NotLoaded { .. } => {
                 Some("source CANN's `set_env.sh`, or set `ASCEND_HOME_PATH` to where CANN is installed")
             }
-            Self::MissingSymbol { .. } => Some("the library is not `libascendcl`, or is older than CANN 7.0"),
+            Self::MissingSymbol { .. } => Some("the library is not `libascendcl`, or is too old for this tool"),
             Self::Unsupported { .. } => Some("a newer CANN has the function"),
             _ => None,
         }

@@ -4,6 +4,7 @@ mod support;
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pto_acl::{Acl, CoreCounts, Device, Error, LoadPlan, Stream};
@@ -38,8 +39,13 @@ unsafe extern "C" fn increment(argument: *mut c_void, _: *mut c_char, _: usize) 
     0
 }
 
-unsafe extern "C" fn nap(_: *mut c_void, _: *mut c_char, _: usize) -> i32 {
-    std::thread::sleep(Duration::from_millis(30));
+/// Waits at a gate.
+unsafe extern "C" fn gate(argument: *mut c_void, _: *mut c_char, _: usize) -> i32 {
+    // SAFETY: the tests launch this with an atomic that outlives the kernel.
+    let open = unsafe { &*argument.cast::<AtomicBool>() };
+    while !open.load(Ordering::SeqCst) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     0
 }
 
@@ -107,15 +113,18 @@ fn a_kernel_runs_on_a_stream_and_is_timed() {
         let (start, end) = (device.event().unwrap(), device.event().unwrap());
         let buffer = device.upload(&[41]).unwrap();
         stream.record(&start).unwrap();
-        launch(&stream, nap, std::ptr::null_mut());
+        let open = AtomicBool::new(false);
+        launch(&stream, gate, (&raw const open).cast_mut().cast());
         launch(&stream, increment, buffer.as_ptr());
         stream.record(&end).unwrap();
         other.wait(&end).unwrap();
         assert!(!stream.is_done().unwrap() && !end.is_reached().unwrap());
+        std::thread::sleep(Duration::from_millis(30));
+        open.store(true, Ordering::SeqCst);
         other.synchronize(Some(Duration::from_secs(10))).unwrap();
         assert_eq!(buffer.to_vec().unwrap(), [42]);
         end.synchronize(None).unwrap();
-        assert!(start.elapsed_until(&end).unwrap() >= Duration::from_millis(29));
+        assert!(start.elapsed_until(&end).unwrap() > Duration::ZERO);
         device.synchronize(None).unwrap();
     }));
 }

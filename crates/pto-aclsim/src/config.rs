@@ -10,7 +10,8 @@
 //! | `PTO_ACLSIM_FAULT` | faults to inject, see below | none |
 //!
 //! A fault is `FUNCTION=ACTION` or `FUNCTION=ACTION@K`: the K-th call of the function, counted from 1, or every call.
-//! Several are separated by commas. `FUNCTION` is any function of the library; `ACTION` is one of
+//! Several are separated by commas. `FUNCTION` is any function of the library that can fail, by its exact name: a caller
+//! that waits with a limit calls `aclrtSynchronizeStreamWithTimeout`, not `aclrtSynchronizeStream`. `ACTION` is one of
 //!
 //! | action | the call |
 //! |---|---|

@@ -109,10 +109,19 @@ impl Stream {
         ControlFlow::Continue(())
     }
 
-    /// Puts a task at the end.
+    /// Puts a task at the end. A stream that was ended meanwhile skips it.
     pub(crate) fn push(&self, task: impl Task + 'static) {
-        self.lock().queue.push_back(Box::new(task));
+        let mut state = self.lock();
+        if state.closing {
+            drop(state);
+            return Box::new(task).skip(&self.ended());
+        }
+        state.queue.push_back(Box::new(task));
         self.changed.notify_all();
+    }
+
+    fn ended(&self) -> Failure {
+        Failure::new(codes::ACL_ERROR_RT_STREAM_CONTEXT, format!("stream #{} was destroyed", self.id))
     }
 
     /// Whether all tasks are done.
@@ -166,8 +175,7 @@ impl Stream {
         let dropped: Vec<_> = state.queue.drain(..).collect();
         let busy = state.running.is_some();
         drop(state);
-        let cause = Failure::new(codes::ACL_ERROR_RT_STREAM_CONTEXT, format!("stream #{} was destroyed", self.id));
-        dropped.into_iter().for_each(|task| task.skip(&cause));
+        dropped.into_iter().for_each(|task| task.skip(&self.ended()));
         if busy {
             memory::pin_all(); // the abandoned task may still use what it was given
         }
@@ -233,10 +241,13 @@ mod tests {
     fn a_wait_has_a_limit() {
         let stream = stream();
         let (send, receive) = mpsc::channel::<()>();
+        let (started, running) = mpsc::channel();
         stream.push(Step(Box::new(move || {
+            started.send(()).unwrap();
             let _ = receive.recv();
             Ok(())
         })));
+        running.recv().unwrap();
         let failure = stream.synchronize(Some(Duration::from_millis(5))).unwrap_err();
         assert_eq!(failure.code, codes::ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
         assert!(failure.message.contains("after 5 ms: a step"), "{failure}");

@@ -5,6 +5,7 @@ mod support;
 use std::ffi::c_void;
 
 use ascendcl::abi::*;
+use proptest::prelude::*;
 use support::*;
 
 const H2H: i32 = 0;
@@ -230,4 +231,79 @@ fn an_address_can_be_described() {
         assert_eq!([inside(0, 100), inside(99, 1), inside(99, 2), inside(100, 0)], [1, 1, 0, 0]);
     })
     .passed();
+}
+
+/// One step on one of a few buffers.
+#[derive(Debug, Clone)]
+enum Step {
+    Allocate { size: usize },
+    Free { which: usize },
+    Fill { which: usize, value: u8 },
+    Upload { which: usize, seed: u8 },
+    Copy { from: usize, to: usize },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let which = || 0..6usize;
+    let step = prop_oneof![
+        (1usize..9000).prop_map(|size| Step::Allocate { size }),
+        which().prop_map(|which| Step::Free { which }),
+        (which(), any::<u8>()).prop_map(|(which, value)| Step::Fill { which, value }),
+        (which(), any::<u8>()).prop_map(|(which, seed)| Step::Upload { which, seed }),
+        (which(), which()).prop_map(|(from, to)| Step::Copy { from, to }),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+/// Runs the steps on the device and on plain vectors, and compares what is in them.
+fn check(steps: &[Step]) {
+    let mut buffers: Vec<(*mut c_void, Vec<u8>)> = Vec::new();
+    for step in steps {
+        match *step {
+            Step::Allocate { size } => {
+                let device = malloc(size);
+                assert_eq!(aclrtMemset(device, size, 0, size), 0, "{}", message());
+                buffers.push((device, vec![0; size]));
+            }
+            Step::Free { which } if which < buffers.len() => {
+                assert_eq!(aclrtFree(buffers.swap_remove(which).0), 0, "{}", message());
+            }
+            Step::Fill { which, value } if which < buffers.len() => {
+                let (device, model) = &mut buffers[which];
+                assert_eq!(aclrtMemset(*device, model.len(), value.into(), model.len()), 0, "{}", message());
+                model.fill(value);
+            }
+            Step::Upload { which, seed } if which < buffers.len() => {
+                let (device, model) = &mut buffers[which];
+                model.iter_mut().enumerate().for_each(|(index, byte)| *byte = seed.wrapping_add(index as u8));
+                assert_eq!(memcpy(*device, model.as_ptr().cast(), model.len(), H2D), 0, "{}", message());
+            }
+            Step::Copy { from, to } if from < buffers.len() && to < buffers.len() => {
+                let source = buffers[from].1.clone();
+                let count = source.len().min(buffers[to].1.len());
+                assert_eq!(memcpy(buffers[to].0, buffers[from].0, count, D2D), 0, "{}", message());
+                buffers[to].1[..count].copy_from_slice(&source[..count]);
+            }
+            _ => {} // no such buffer at the moment
+        }
+    }
+    for (device, model) in buffers {
+        let mut bytes = vec![0u8; model.len()];
+        assert_eq!(memcpy(bytes.as_mut_ptr().cast(), device, bytes.len(), D2H), 0, "{}", message());
+        assert!(bytes == model);
+        assert_eq!(aclrtFree(device), 0, "{}", message());
+    }
+}
+
+#[test]
+fn device_memory_behaves_like_memory() {
+    let ended = child("device_memory_behaves_like_memory", &[], || {
+        begin();
+        // A failure is printed with its steps; there is no file to keep it in beside a child.
+        let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) };
+        proptest!(config, |(steps in steps())| check(&steps));
+        assert_eq!(aclFinalize(), 0);
+    });
+    ended.passed();
+    assert!(!ended.stderr.contains("never freed"), "{}", ended.stderr);
 }

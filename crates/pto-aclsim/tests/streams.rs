@@ -169,15 +169,18 @@ fn a_wait_has_a_limit_and_a_stuck_stream_can_be_abandoned() {
     child("a_wait_has_a_limit_and_a_stuck_stream_can_be_abandoned", &[], || {
         begin();
         let (stream, event) = (stream(), event());
-        launch(stream, c"stuck", || {
+        let (running, started) = mpsc::channel();
+        launch(stream, c"stuck", move || {
+            running.send(()).unwrap();
             loop {
                 std::thread::park();
             }
         });
+        started.recv().unwrap();
         assert_eq!(aclrtRecordEvent(event, stream), 0);
-        let started = Instant::now();
+        let begun = Instant::now();
         assert_eq!(aclrtSynchronizeStreamWithTimeout(stream, 30), 507_046);
-        assert!(started.elapsed() >= Duration::from_millis(30));
+        assert!(begun.elapsed() >= Duration::from_millis(30));
         assert!(message().contains("not done after 30 ms: kernel `stuck`, and 1 more"), "{}", message());
         assert_eq!(aclrtSynchronizeEventWithTimeout(event, 10), 507_047);
         assert_eq!(aclrtSynchronizeDeviceWithTimeout(10), 507_046);

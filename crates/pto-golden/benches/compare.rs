@@ -2,7 +2,7 @@
 //! does not.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use pto_golden::{DType, Element, Fill, Options, Tensor, Tolerance, compare, f16};
+use pto_golden::{DType, Fill, Options, Tensor, Tolerance, compare, f16};
 
 const LEN: usize = 1 << 22;
 

@@ -2,6 +2,22 @@
 //! comparison itself.
 //!
 //! This crate must not know of ACL, of targets, or of processes: it is given bytes, shapes and rules.
+//!
+//! ```
+//! use pto_golden::{DType, Expr, Fill, Options, Tensor, TensorValue, Tolerance, compare};
+//!
+//! // An input from a recorded seed, and what the kernel should make of it: computed in f64, rounded once.
+//! let x = Fill::default_for(DType::F16).generate(DType::F16, [2, 64], 42, "x")?;
+//! let expr = Expr::parse("x * rsqrt(mean(x * x, axis=-1, keepdims=true) + 1e-6)")?;
+//! let value = expr.eval_tensor(&|name| (name == "x").then(|| TensorValue::from(&x)))?;
+//! let golden = Tensor::from_value(DType::F16, &value);
+//!
+//! // A kernel that copied its input.
+//! let report = compare(&x, &golden, Tolerance::default_for(DType::F16), &Options::default());
+//! assert!(!report.passed());
+//! println!("{report}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod compare;
 mod dtype;

@@ -15,15 +15,22 @@ pub enum Scalar {
     Bool(bool),
 }
 
+/// As few digits as tell the value from its neighbours: of `f32` where it is one, as every f16 and bf16 is.
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Float(value) if value.is_finite() && *value != 0.0 && !(1e-4..1e7).contains(&value.abs()) => {
-                write!(f, "{value:e}")
-            }
-            Self::Float(value) => write!(f, "{value}"),
+        match *self {
             Self::Int(value) => write!(f, "{value}"),
             Self::Bool(value) => write!(f, "{value}"),
+            Self::Float(value) => {
+                let plain = !value.is_finite() || value == 0.0 || (1e-4..1e7).contains(&value.abs());
+                let single = value as f32;
+                match (f64::from(single) == value, plain) {
+                    (true, true) => write!(f, "{single}"),
+                    (true, false) => write!(f, "{single:e}"),
+                    (false, true) => write!(f, "{value}"),
+                    (false, false) => write!(f, "{value:e}"),
+                }
+            }
         }
     }
 }

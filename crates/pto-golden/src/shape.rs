@@ -12,16 +12,14 @@ use crate::{DType, Error};
 pub struct Shape(pub Vec<usize>);
 
 impl Shape {
-    /// Elements of a tensor with this shape, if that and its size in bytes can be counted.
+    /// Elements of a tensor with this shape, if they and their bytes can be counted. As in NumPy, axes of 0 do not
+    /// excuse the others: their product must be countable too.
     pub(crate) fn elements(&self, dtype: DType) -> Result<usize, Error> {
-        let mut product = Some(1usize);
-        if !self.0.contains(&0) {
-            product = self.0.iter().try_fold(1usize, |product, axis| product.checked_mul(*axis));
-        } else {
-            product = product.map(|_| 0);
-        }
+        let mut not_zero = self.0.iter().filter(|axis| **axis > 0);
+        let product = not_zero.try_fold(1usize, |product, axis| product.checked_mul(*axis));
         product
             .filter(|elements| elements.checked_mul(dtype.size()).is_some_and(|bytes| isize::try_from(bytes).is_ok()))
+            .map(|elements| if self.0.contains(&0) { 0 } else { elements })
             .ok_or_else(|| Error::TooLarge { shape: self.clone(), dtype })
     }
 

@@ -137,6 +137,20 @@ fn an_output_nobody_wrote_is_called_that_for_every_dtype() {
 }
 
 #[test]
+fn what_nobody_wrote_does_not_hide_what_was_written_wrong() {
+    let golden = tensor(&[1i32; 100]);
+    let mut actual = vec![i32::from_le_bytes([0xA5; 4]); 50];
+    actual.extend([1; 49]);
+    actual.push(3);
+    let options = Options { poisoned: true, ..Options::default() };
+    let report = compare(&tensor(&actual), &golden, Tolerance::EXACT, &options);
+    assert_eq!(report.status, Status::PartlyWritten);
+    assert_eq!(report.message, "50 of 100 elements never written, first at [0], last at [49]; 1 more differ (exact)");
+    assert_eq!(report.first.iter().map(|difference| difference.index[0]).collect::<Vec<_>>(), [99]);
+    assert_eq!(report.worst_abs.unwrap().error, Some(2.0));
+}
+
+#[test]
 fn a_golden_nan_does_not_excuse_the_pattern() {
     let golden = tensor(&[f16::NAN; 4]);
     assert_eq!(poisoned(&golden, 1).status, Status::PartlyWritten);

@@ -62,9 +62,9 @@ impl Stream {
     }
 
     fn poll(&self, limit: Duration) -> Result<(), Error> {
-        let deadline = Instant::now() + limit;
+        let deadline = Instant::now().checked_add(limit); // none: so far away that it never comes
         while !self.is_done()? {
-            if Instant::now() >= deadline {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(Error::Timeout { what: "the stream", limit });
             }
             std::thread::sleep(POLL);

@@ -49,7 +49,10 @@ impl Buffer {
         let base = pages.end - rounded;
         let slot = registry::publish(registry::Extent { region: start..start + total, base, size, id });
         let buffer = Self { id, device, base, size, pages, slot };
-        buffer.open();
+        if buffer.protect(MprotectFlags::READ | MprotectFlags::WRITE).is_err() {
+            buffer.unmap(); // the host promises no more memory
+            return None;
+        }
         buffer.paint();
         buffer.close();
         Some(buffer)
@@ -57,22 +60,25 @@ impl Buffer {
 
     /// Lets everyone read and write the buffer.
     pub(super) fn open(&self) {
-        self.protect(MprotectFlags::READ | MprotectFlags::WRITE);
+        self.protect_or_say(MprotectFlags::READ | MprotectFlags::WRITE);
     }
 
     /// Lets nobody read or write the buffer.
     pub(super) fn close(&self) {
-        self.protect(MprotectFlags::empty());
+        self.protect_or_say(MprotectFlags::empty());
     }
 
-    fn protect(&self, flags: MprotectFlags) {
-        // SAFETY: the pages belong to this buffer and Rust holds no reference into them outside `slack` and the copies
-        // of `CopyAccess`, both of which run while the buffer is open.
-        let done = unsafe { mprotect(self.pages.start as *mut c_void, self.pages.len(), flags) };
-        // Splitting a mapping can exceed the limit on mappings. Going on would fault on a healthy buffer without a word.
-        if let Err(error) = done {
+    /// Splitting a mapping can exceed the limit on mappings. Going on would fault on a healthy buffer without a word.
+    fn protect_or_say(&self, flags: MprotectFlags) {
+        if let Err(error) = self.protect(flags) {
             crate::report::say(format_args!("cannot change the protection of device buffer #{}: {error}", self.id));
         }
+    }
+
+    fn protect(&self, flags: MprotectFlags) -> rustix::io::Result<()> {
+        // SAFETY: the pages belong to this buffer and Rust holds no reference into them; it reads and writes them
+        // through pointers only, and while the buffer is open.
+        unsafe { mprotect(self.pages.start as *mut c_void, self.pages.len(), flags) }
     }
 
     /// The bytes before and behind the buffer that share its pages.

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::stats::{self, NonFinite, Stats};
 use super::{Options, Tolerance};
+use crate::poison::may_be_chance;
 use crate::{DType, Scalar, Tensor};
 
 /// The verdict on one output.
@@ -56,7 +57,8 @@ pub struct Unwritten {
     pub last: Vec<usize>,
 }
 
-/// What a comparison of one output found. Figures about errors are over the elements that are finite on both sides.
+/// What a comparison of one output found. Figures about errors are over the elements that were
+/// written and are finite on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// The verdict.
@@ -77,7 +79,7 @@ pub struct Report {
     pub worst_abs: Option<Difference>,
     /// Largest `|a - e| / |e|` where `e` is not 0.
     pub worst_rel: Option<Difference>,
-    /// The first mismatches in row-major order.
+    /// The first mismatches in row-major order, of the elements that were written.
     pub first: Vec<Difference>,
     /// NaN and infinite elements of the output.
     pub actual_non_finite: NonFinite,
@@ -180,7 +182,7 @@ impl Report {
             (_, Some(Unwritten { count, first, last })) => {
                 let others = match mismatches - count {
                     0 => "the others agree".to_owned(),
-                    wrong => format!("{wrong} others differ"),
+                    wrong => format!("{wrong} more differ"),
                 };
                 format!(
                     "{count} of {elements} elements never written, first at {first:?}, last at {last:?}; {others} ({tolerance})"
@@ -202,19 +204,18 @@ impl Report {
 
     fn worst_in_words(&self) -> String {
         match &self.worst_abs {
-            Some(Difference { error: Some(error), .. }) if *error == 0.0 => ", all equal where finite".to_owned(),
+            Some(Difference { error: Some(error), .. }) if *error == 0.0 => ", all equal".to_owned(),
             Some(worst) => format!(", worst {worst}"),
             None => String::new(),
         }
     }
 }
 
-/// A one-byte integer holds the pattern by chance once in 256 wrong elements, so a few prove nothing.
+/// Where the pattern may be chance, a few elements that hold it prove nothing.
 fn credible(dtype: DType, elements: usize, mismatches: usize, unwritten: usize) -> bool {
     const FEW: usize = 8;
     const FAR_FROM_CHANCE: usize = 16;
-    let one_byte = matches!(dtype, DType::I8 | DType::U8);
-    !one_byte || unwritten == elements || (unwritten >= FEW && unwritten * FAR_FROM_CHANCE >= mismatches)
+    !may_be_chance(dtype) || unwritten == elements || (unwritten >= FEW && unwritten * FAR_FROM_CHANCE >= mismatches)
 }
 
 fn absolute(actual: Scalar, expected: Scalar) -> Option<f64> {
@@ -258,7 +259,8 @@ impl fmt::Display for Report {
         for difference in &self.first {
             write!(f, "\n  {difference}")?;
         }
-        match self.mismatches - self.first.len() {
+        let unwritten = self.unwritten.as_ref().map_or(0, |unwritten| unwritten.count);
+        match self.mismatches.saturating_sub(unwritten + self.first.len()) {
             more if more > 0 && !self.first.is_empty() => write!(f, "\n  and {more} more"),
             _ => Ok(()),
         }

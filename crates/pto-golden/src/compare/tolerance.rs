@@ -67,6 +67,7 @@ impl Tolerance {
     }
 
     /// How far from `expected` an element may be. Never infinite, so that no finite limit lets an infinity pass.
+    #[inline]
     pub(super) fn limit(&self, expected: f64) -> f64 {
         let limit = self.atol + self.rtol * expected.abs();
         if limit > f64::MAX { f64::MAX } else { limit } // `min` would make a NaN limit the widest of all

@@ -6,6 +6,7 @@ use ndarray::{Array2, ArrayD, ArrayView2, ArrayViewMut2, Axis, Ix2, IxDyn};
 
 use super::arith::Trouble;
 use super::value::{Shared, TensorValue, broadcast};
+use crate::{DType, Shape};
 
 /// Why a product does not exist.
 #[derive(Debug)]
@@ -56,6 +57,9 @@ impl Plan {
         let mut result = batch.clone();
         result.extend((!l_rest.is_empty()).then_some(rows));
         result.extend((!r_rest.is_empty()).then_some(columns));
+        if Shape::from(result.as_slice()).elements(DType::F64).is_err() {
+            return Err(Refusal::Shapes); // an inner size of 0 can make much out of nothing
+        }
         Ok(Self { batch, left: [rows, inner], right: [inner, columns], result })
     }
 

@@ -1,5 +1,23 @@
 //! One small expression language with NumPy's meaning and Python's precedence, for dims and for golden tensors.
 //!
+//! | written | meaning | in a dim |
+//! |---|---|---|
+//! | `+ - * / // % **`, `-x` | arithmetic; `//` and `%` round towards minus infinity | yes, `/` exactly |
+//! | `< <= > >= == !=` | 1 where true, else 0 | |
+//! | `@` | matrix product, stacks of matrices broadcast | |
+//! | `x.T`, `transpose(x, axes)` | axes reversed, or in the order given | |
+//! | `min`, `max` | in a dim: of any number of operands; of a tensor: `max(x, axis=-1, keepdims=true)` | yes |
+//! | `sum`, `prod`, `mean` | over one axis, `(several, axes)`, or all | |
+//! | `abs`, `ceil`, `floor` | | yes |
+//! | `round`, `trunc`, `sign` | `round` takes ties to even | |
+//! | `exp`, `log`, `sqrt`, `rsqrt`, `erf`, `tanh`, `sigmoid`, `silu`, `relu`, `gelu` | `gelu` is the exact one, with `erf` | |
+//! | `maximum`, `minimum`, `pow`, `clip(x, low, high)`, `where(c, a, b)` | element by element | |
+//! | `isnan`, `isfinite`, `logical_and`, `logical_or`, `logical_not` | 1 where true, else 0 | |
+//! | `softmax(x, axis=-1)` | | |
+//! | `reshape(x, (2, -1))`, `expand_dims(x, axis)` | | |
+//! | `f16(x)`, `bf16(x)`, `i32(x)`, ... | rounded to that dtype, for an intermediate that has it | |
+//! | `1`, `1_000`, `0.5`, `1e-6`, `inf`, `nan`, `true`, `false` | | integers |
+//!
 //! ```
 //! use pto_golden::Expr;
 //!

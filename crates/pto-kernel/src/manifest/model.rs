@@ -1,0 +1,202 @@
+//! What a valid `kernel.toml` says.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pto_golden::{DType, Expr, Tolerance};
+use pto_platform::{Core, Target};
+
+use super::arg_types::{Arg, ArgKind, TensorArg};
+use super::diagnostic::Diagnostic;
+
+/// A kernel as its `kernel.toml` describes it. Every value has been checked against the others.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Manifest {
+    /// The manifest's path as the user gave it.
+    pub path: PathBuf,
+    /// The directory that relative paths in it refer to.
+    pub dir: PathBuf,
+    /// The kernel's name: letters, digits, `_` and `-`.
+    pub name: String,
+    /// What it computes, in one line.
+    pub summary: Option<String>,
+    /// Where it runs.
+    pub core: Core,
+    /// Its sources, each existing, relative ones joined to `dir`. At least one.
+    pub sources: Vec<PathBuf>,
+    /// What the host calls.
+    pub entry: Entry,
+    /// What it is built for, without repetition. At least one.
+    pub targets: Vec<Target>,
+    /// Its dims by name.
+    pub dims: BTreeMap<String, Dim>,
+    /// Its arguments, in the order of the manifest.
+    pub args: Vec<Arg>,
+    /// How it is launched.
+    pub launch: Launch,
+    /// Where the expected values come from.
+    pub golden: Golden,
+    /// Tolerances that differ from those of the dtype, by argument.
+    pub tolerance: BTreeMap<String, ToleranceOverride>,
+    /// The cases it is tested with.
+    pub cases: CaseList,
+    /// What is allowed and yet doubtful.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What the host calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// `entry`: the user's own launcher, `extern "C"`.
+    Launcher(String),
+    /// `global`: a `__global__` function, template arguments included; its launcher is generated.
+    Global(String),
+}
+
+/// How long a dim is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dim {
+    /// Given by each case.
+    Dynamic,
+    /// Compiled in: sources see it as a macro of the dim's name in upper case.
+    Static(i64),
+}
+
+/// How a kernel is launched.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// The number of blocks, from dims, `vector_cores` and `cube_cores`.
+    pub block_dim: Expr,
+    /// What the launcher takes, in its order. Holds every argument once; `BlockDim` may be missing.
+    pub signature: Vec<SignatureItem>,
+}
+
+/// One parameter of the launcher.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignatureItem {
+    /// The number of blocks, a `uint32_t`.
+    BlockDim,
+    /// The stream, a `void *`.
+    Stream,
+    /// The argument with this index in [`Manifest::args`].
+    Arg(usize),
+}
+
+/// Where expected values come from.
+#[derive(Debug, Clone)]
+pub enum Golden {
+    /// An expression for each output, over inputs, scalars and dims.
+    Expr(BTreeMap<String, Expr>),
+    /// A program, started in the manifest's directory.
+    Command {
+        /// Program and arguments; at least the program.
+        argv: Vec<String>,
+        /// Its deadline; `None` leaves it to the caller.
+        timeout: Option<Duration>,
+    },
+    /// A directory with one tensor file for each argument, joined to the manifest's directory.
+    Files(PathBuf),
+}
+
+/// A tolerance that differs from that of the dtype. What is `None` stays the dtype's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToleranceOverride {
+    /// Relative tolerance.
+    pub rtol: Option<f64>,
+    /// Absolute tolerance.
+    pub atol: Option<f64>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+impl ToleranceOverride {
+    /// The tolerance meant, with what is not given taken from the dtype's.
+    pub fn over(&self, default: Tolerance) -> Tolerance {
+        Tolerance { rtol: self.rtol.unwrap_or(default.rtol), atol: self.atol.unwrap_or(default.atol) }
+    }
+}
+
+/// `[cases]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CaseList {
+    /// Dynamic dims whose edges are tested, without repetition.
+    pub edges: Vec<String>,
+    /// Cases the author wrote down. Each has a value of at least 1 for every dynamic dim.
+    pub list: Vec<ListedCase>,
+    /// The seed of the first run; `None` leaves it to the caller.
+    pub seed: Option<u64>,
+}
+
+/// A case the author wrote down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedCase {
+    /// A value for every dynamic dim.
+    pub dims: BTreeMap<String, i64>,
+    /// The targets it is for; `None` for all.
+    pub targets: Option<Vec<Target>>,
+    /// Its line in the manifest.
+    pub line: usize,
+}
+
+impl Manifest {
+    /// The argument of this name.
+    pub fn arg(&self, name: &str) -> Option<&Arg> {
+        self.args.iter().find(|arg| arg.name == name)
+    }
+
+    /// The tensor arguments, in order.
+    pub fn tensors(&self) -> impl Iterator<Item = (&Arg, &TensorArg)> {
+        self.args.iter().filter_map(|arg| match &arg.kind {
+            ArgKind::Tensor(tensor) => Some((arg, tensor)),
+            ArgKind::Scalar(_) => None,
+        })
+    }
+
+    /// The tensor arguments whose result is compared, in order.
+    pub fn outputs(&self) -> impl Iterator<Item = (&Arg, &TensorArg)> {
+        self.tensors().filter(|(_, tensor)| tensor.dir.is_output())
+    }
+
+    /// The tolerance an output is compared with: its dtype's, unless the manifest says otherwise.
+    pub fn tolerance_of(&self, output: &str, dtype: DType) -> Tolerance {
+        let default = Tolerance::default_for(dtype);
+        self.tolerance.get(output).map_or(default, |given| given.over(default))
+    }
+
+    /// The names of the dims that each case gives.
+    pub fn dynamic_dims(&self) -> impl Iterator<Item = &str> {
+        self.dims.iter().filter(|(_, dim)| **dim == Dim::Dynamic).map(|(name, _)| name.as_str())
+    }
+
+    /// The static dims as the macros the sources are compiled with: `("TILE", 16384)` is `-DTILE=16384`.
+    pub fn defines(&self) -> Vec<(String, i64)> {
+        let define = |(name, dim): (&String, &Dim)| match dim {
+            Dim::Static(value) => Some((macro_name(name), *value)),
+            Dim::Dynamic => None,
+        };
+        self.dims.iter().filter_map(define).collect()
+    }
+
+    /// How a parameter of the launcher is called in messages and in generated code.
+    pub fn item_name(&self, item: &SignatureItem) -> &str {
+        match item {
+            SignatureItem::BlockDim => BLOCK_DIM,
+            SignatureItem::Stream => STREAM,
+            SignatureItem::Arg(index) => &self.args[*index].name,
+        }
+    }
+}
+
+/// The macro that stands for a static dim.
+pub(crate) fn macro_name(dim: &str) -> String {
+    dim.to_ascii_uppercase()
+}
+
+/// The name of the number of blocks in a signature.
+pub(crate) const BLOCK_DIM: &str = "block_dim";
+/// The name of the stream in a signature.
+pub(crate) const STREAM: &str = "stream";
+/// What `block_dim` may refer to besides dims.
+pub(crate) const CORE_COUNTS: [&str; 2] = ["vector_cores", "cube_cores"];

@@ -1,0 +1,79 @@
+//! What a kernel's source declares: its functions, which of them are kernels and launchers, and what they launch.
+
+mod collect;
+mod functions;
+mod mask;
+mod types;
+
+use std::path::{Path, PathBuf};
+
+pub use functions::{Function, LaunchSite, Param, TemplateParam};
+pub use types::TypeClass;
+
+pub(crate) use mask::words;
+
+use mask::Masked;
+
+/// A C++ source that was read for its declarations. Reading never fails: what the grammar does not understand is skipped.
+#[derive(Debug, Clone)]
+pub struct Source {
+    path: PathBuf,
+    text: String,
+    tree: tree_sitter::Tree,
+    functions: Vec<Function>,
+}
+
+impl Source {
+    /// Reads a source text. `path` is used in messages only.
+    pub fn parse(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let masked = mask::mask(&text);
+        let tree = grammar(&masked);
+        let functions = collect::collect(&text, &masked, &tree);
+        Self { path: path.into(), text, tree, functions }
+    }
+
+    /// Reads a source file.
+    ///
+    /// # Errors
+    /// The file cannot be read. Bytes that are not UTF-8 are replaced: declarations are ASCII.
+    pub fn read(path: &Path) -> std::io::Result<Self> {
+        let bytes = fs_err::read(path)?;
+        Ok(Self::parse(path, String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// The path as given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The text as read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// All functions declared or defined, in the order of the text.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The `__global__` functions.
+    pub fn kernels(&self) -> impl Iterator<Item = &Function> {
+        self.functions.iter().filter(|f| f.is_global)
+    }
+
+    /// The host functions with C linkage that can launch: defined here, and they launch themselves or take a stream.
+    pub fn launchers(&self) -> impl Iterator<Item = &Function> {
+        self.functions.iter().filter(|f| f.is_launcher())
+    }
+
+    pub(crate) fn tree(&self) -> &tree_sitter::Tree {
+        &self.tree
+    }
+}
+
+fn grammar(masked: &Masked) -> tree_sitter::Tree {
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(&tree_sitter_cpp::LANGUAGE.into()).expect("the linked C++ grammar has the library's ABI");
+    parser.parse(&masked.text, None).expect("parsing without cancellation ends with a tree")
+}
