@@ -14,6 +14,7 @@ use pto_platform::{Soc, Target};
 use super::error::RunError;
 use super::report::BuildReport;
 use super::workshop::{Setup, Workshop};
+use crate::KernelError;
 use crate::launcher::generate;
 use crate::manifest::{Entry, Manifest};
 use crate::signature::{check_signature, declared_launchers};
@@ -34,10 +35,16 @@ pub struct Built {
 ///
 /// # Errors
 /// See [`RunError::fault`].
-pub fn build_kernel(cx: &Context, workshop: &Workshop, manifest: &Manifest, target: Target, soc: &'static Soc) -> Result<Built, RunError> {
+pub fn build_kernel(
+    cx: &Context,
+    workshop: &Workshop,
+    manifest: &Manifest,
+    target: Target,
+    soc: &'static Soc,
+) -> Result<Built, RunError> {
     let sources = manifest.read_sources()?;
     for source in &sources {
-        check_signature(manifest, &declared_launchers(source))?;
+        check_signature(manifest, &declared_launchers(source)).map_err(KernelError::from)?;
     }
     let built = match target {
         Target::Cpu => build_for_cpu(cx, workshop, manifest, soc, &sources)?,
@@ -47,16 +54,22 @@ pub fn build_kernel(cx: &Context, workshop: &Workshop, manifest: &Manifest, targ
     Ok(built)
 }
 
-fn build_for_cpu(cx: &Context, workshop: &Workshop, manifest: &Manifest, soc: &'static Soc, sources: &[Source]) -> Result<Built, RunError> {
+fn build_for_cpu(
+    cx: &Context,
+    workshop: &Workshop,
+    manifest: &Manifest,
+    soc: &'static Soc,
+    sources: &[Source],
+) -> Result<Built, RunError> {
     let mut files = manifest.sources.clone();
     let mut generated = Vec::new();
     let launcher = generate(manifest, sources)?;
     if let Some(launcher) = &launcher {
         // The launcher needs the kernel's definition in its translation unit: that source is compiled with it behind.
-        let source = sources.iter().find(|source| source.path() == launcher.source).ok_or_else(|| RunError::NoSymbol {
-            symbol: launcher.symbol.clone(),
-            exported: Vec::new(),
-        })?;
+        let source = sources
+            .iter()
+            .find(|source| source.path() == launcher.source)
+            .ok_or_else(|| RunError::NoSymbol { symbol: launcher.symbol.clone(), exported: Vec::new() })?;
         files.retain(|file| *file != launcher.source);
         generated.push((launcher.source.display().to_string(), launcher.appended_to(source.text(), source.path())));
     }
@@ -84,7 +97,13 @@ fn build_for_cpu(cx: &Context, workshop: &Workshop, manifest: &Manifest, soc: &'
     Ok(Built { library: artifact.library, symbol, report })
 }
 
-fn build_with_bisheng(cx: &Context, setup: &Setup, manifest: &Manifest, target: Target, sources: &[Source]) -> Result<Built, RunError> {
+fn build_with_bisheng(
+    cx: &Context,
+    setup: &Setup,
+    manifest: &Manifest,
+    target: Target,
+    sources: &[Source],
+) -> Result<Built, RunError> {
     let start = Instant::now();
     let options = ToolchainOptions { cann: None, pto_headers: setup.pto_isa.clone() };
     let toolchain = cann::Toolchain::find(cx, &options)?;
@@ -132,7 +151,11 @@ fn plan_in(
         files.retain(|source| *source != launcher.source);
         files.push(file);
     }
-    let options = CompileOptions { defines: defines(manifest), include_dirs: vec![manifest.dir.clone()], ..CompileOptions::default() };
+    let options = CompileOptions {
+        defines: defines(manifest),
+        include_dirs: vec![manifest.dir.clone()],
+        ..CompileOptions::default()
+    };
     let request = BishengRequest {
         target,
         core: manifest.core,
@@ -172,7 +195,8 @@ fn check_symbol(built: &Built) -> Result<(), RunError> {
     let unreadable = |reason: String| RunError::Unreadable { library: built.library.clone(), reason };
     let bytes = fs_err::read(&built.library).map_err(|error| unreadable(error.to_string()))?;
     let file = object::File::parse(&*bytes).map_err(|error| unreadable(error.to_string()))?;
-    let functions = file.dynamic_symbols().filter(|symbol| symbol.is_definition() && symbol.kind() == object::SymbolKind::Text);
+    let functions =
+        file.dynamic_symbols().filter(|symbol| symbol.is_definition() && symbol.kind() == object::SymbolKind::Text);
     let names: Vec<String> = functions.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect();
     if names.contains(&built.symbol) {
         return Ok(());

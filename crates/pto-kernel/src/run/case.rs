@@ -54,7 +54,10 @@ pub(super) fn run(
     Ok(result)
 }
 
-#[expect(clippy::too_many_arguments, reason = "each is a different noun of the launch; a struct would only rename them")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "each is a different noun of the launch; a struct would only rename them"
+)]
 fn launch_case(
     cx: &Context,
     workshop: &Workshop,
@@ -126,7 +129,11 @@ fn buffer(name: &str, tensor: &BoundTensor, inputs: &BTreeMap<String, Tensor>) -
     Buffer { name: name.to_owned(), bytes: tensor.bytes, init, output: tensor.dir.is_output() }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the value was checked against its type when it was bound")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value was checked against its type when it was bound"
+)]
 fn scalar(value: ScalarValue) -> Scalar {
     match value {
         ScalarValue::Float { dtype: ScalarType::F32, value } => Scalar::F32(value as f32),

@@ -191,10 +191,17 @@ impl RunError {
             Self::Store(error) => error.hint(),
             Self::Tensor(error) => error.hint(),
             Self::GoldenExpr { source, .. } => source.help.clone(),
-            Self::NotATarget { targets, .. } => targets.first().map(|target| format!("use `--target {target}`, or add the target to `targets` in kernel.toml")),
-            Self::NoSymbol { .. } => Some("set `entry` to the `extern \"C\"` launcher, or `global` to the kernel to have one generated".to_owned()),
+            Self::NotATarget { targets, .. } => targets
+                .first()
+                .map(|target| format!("use `--target {target}`, or add the target to `targets` in kernel.toml")),
+            Self::NoSymbol { .. } => Some(
+                "set `entry` to the `extern \"C\"` launcher, or `global` to the kernel to have one generated"
+                    .to_owned(),
+            ),
             Self::NoCases { .. } => Some("give `list` or `edges` in [cases], or a size with `--case`".to_owned()),
-            Self::Io(error) if error.kind() == io::ErrorKind::StorageFull => Some("free some space, or set `TMPDIR`".to_owned()),
+            Self::Io(error) if error.kind() == io::ErrorKind::StorageFull => {
+                Some("free some space, or set `TMPDIR`".to_owned())
+            }
             _ => None,
         }
     }

@@ -19,10 +19,17 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 pub(super) type Made = Result<BTreeMap<String, Tensor>, String>;
 
 /// Makes the golden tensors of a case.
-pub(super) fn make(cx: &Context, manifest: &Manifest, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Made, RunError> {
+pub(super) fn make(
+    cx: &Context,
+    manifest: &Manifest,
+    bound: &BoundCase,
+    inputs: &BTreeMap<String, Tensor>,
+) -> Result<Made, RunError> {
     match &manifest.golden {
         Golden::Expr(exprs) => by_expressions(manifest, bound, inputs, exprs).map(Ok),
-        Golden::Command { argv, timeout } => by_command(cx, manifest, bound, inputs, argv, timeout.unwrap_or(COMMAND_TIMEOUT)),
+        Golden::Command { argv, timeout } => {
+            by_command(cx, manifest, bound, inputs, argv, timeout.unwrap_or(COMMAND_TIMEOUT))
+        }
         Golden::Files(dir) => Ok(from_dir(manifest, bound, &dir_of_case(dir, &bound.case))),
     }
 }
@@ -65,7 +72,12 @@ fn by_expressions(
 }
 
 /// What a name means in a golden expression: an input, a scalar argument, a dim.
-fn value_of(manifest: &Manifest, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>, name: &str) -> Option<TensorValue> {
+fn value_of(
+    manifest: &Manifest,
+    bound: &BoundCase,
+    inputs: &BTreeMap<String, Tensor>,
+    name: &str,
+) -> Option<TensorValue> {
     if let Some(tensor) = inputs.get(name) {
         return Some(tensor.to_value());
     }
@@ -125,7 +137,8 @@ fn case_json(manifest: &Manifest, bound: &BoundCase) -> String {
         Dim::Dynamic => None,
     });
     let dims: BTreeMap<String, i64> = bound.case.dims.clone().into_iter().chain(statics).collect();
-    serde_json::json!({ "kernel": manifest.name, "dims": dims, "seed": bound.case.seed, "block_dim": bound.block_dim }).to_string()
+    serde_json::json!({ "kernel": manifest.name, "dims": dims, "seed": bound.case.seed, "block_dim": bound.block_dim })
+        .to_string()
 }
 
 fn from_dir(manifest: &Manifest, bound: &BoundCase, dir: &Path) -> Made {
@@ -142,7 +155,8 @@ fn from_dir(manifest: &Manifest, bound: &BoundCase, dir: &Path) -> Made {
     let known = |name: &str| bound.args.iter().any(|arg| arg.name == name);
     for entry in fs_err::read_dir(dir).map_err(|error| error.to_string())?.flatten() {
         let path = entry.path();
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().trim_end_matches(".golden").to_owned();
+        let stem =
+            path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().trim_end_matches(".golden").to_owned();
         if path.extension().is_some_and(|extension| extension == "npy") && !known(&stem) {
             return Err(format!("`{}` is the golden of no argument", path.display()));
         }

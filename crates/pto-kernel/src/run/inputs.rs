@@ -35,5 +35,9 @@ fn read(path: &Path, declared: &BoundTensor) -> Result<Tensor, RunError> {
     if tensor.shape() == declared.shape {
         return Ok(tensor);
     }
-    Err(RunError::InputShape { path: path.to_path_buf(), found: tensor.shape().to_vec(), expected: declared.shape.clone() })
+    Err(RunError::InputShape {
+        path: path.to_path_buf(),
+        found: tensor.shape().to_vec(),
+        expected: declared.shape.clone(),
+    })
 }

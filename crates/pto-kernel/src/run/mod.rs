@@ -74,7 +74,12 @@ pub fn test_kernel(
 ///
 /// # Errors
 /// The selection is malformed or selects nothing.
-pub fn select_cases(manifest: &Manifest, target: Target, soc: &Soc, options: &TestOptions) -> Result<Vec<Case>, RunError> {
+pub fn select_cases(
+    manifest: &Manifest,
+    target: Target,
+    soc: &Soc,
+    options: &TestOptions,
+) -> Result<Vec<Case>, RunError> {
     let seed = options.seed.or(manifest.cases.seed).unwrap_or(DEFAULT_SEED);
     let cases = derive(manifest, target, Cores::from(soc), seed);
     let selected = match &options.case {
@@ -104,7 +109,9 @@ pub fn soc_for(manifest: &Manifest, target: Target, asked: Option<&'static Soc>)
         return generation.default_soc().ok_or(RunError::NoSoc { target: generation });
     };
     let fits = match target {
-        Target::Cpu => asked.target().is_some_and(|of| manifest.targets.contains(&of) || manifest.targets == [Target::Cpu]),
+        Target::Cpu => {
+            asked.target().is_some_and(|of| manifest.targets.contains(&of) || manifest.targets == [Target::Cpu])
+        }
         npu => asked.target() == Some(npu),
     };
     if fits { Ok(asked) } else { Err(RunError::WrongSoc { soc: asked.name, target, kernel: manifest.name.clone() }) }

@@ -220,7 +220,8 @@ impl Report {
     pub fn new(kernels: Vec<KernelResult>) -> Self {
         let cases = || kernels.iter().flat_map(|kernel| &kernel.cases);
         let passed = cases().filter(|case| case.passed()).count();
-        let totals = Totals { kernels: kernels.len(), cases: cases().count(), passed, failed: cases().count() - passed };
+        let totals =
+            Totals { kernels: kernels.len(), cases: cases().count(), passed, failed: cases().count() - passed };
         let all = !kernels.is_empty() && kernels.iter().all(|kernel| kernel.passed);
         Self { schema: Self::SCHEMA, passed: all, kernels, totals }
     }

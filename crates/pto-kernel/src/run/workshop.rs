@@ -84,7 +84,9 @@ impl Workshop {
     /// How long a launch may take as a whole, and one synchronization of it.
     pub(super) fn timeouts(cx: &Context, on_cpu: bool) -> (Duration, Duration) {
         let seconds = |name: &str, default: u64| {
-            Duration::from_secs_f64(cx.var(name).and_then(|text| text.parse().ok()).filter(|s: &f64| *s > 0.0).unwrap_or(default as f64))
+            Duration::from_secs_f64(
+                cx.var(name).and_then(|text| text.parse().ok()).filter(|s: &f64| *s > 0.0).unwrap_or(default as f64),
+            )
         };
         let process = if on_cpu { CPU_PROCESS_TIMEOUT_S } else { PROCESS_TIMEOUT_S };
         (seconds(PROCESS_TIMEOUT_VARIABLE, process), seconds(SYNC_TIMEOUT_VARIABLE, SYNC_TIMEOUT_S))
