@@ -62,7 +62,8 @@ pub fn discover(root: &Path) -> Discovery {
         walk(root, &mut manifests, &mut discovery.failures);
     }
     manifests.sort();
-    for path in manifests {
+    // `.` is where one stands: paths below it are shown as they would be typed.
+    for path in manifests.into_iter().map(|path| path.strip_prefix(".").map(Path::to_path_buf).unwrap_or(path)) {
         match Manifest::load(&path) {
             Ok(manifest) => discovery.kernels.push(manifest),
             Err(error) => discovery.failures.push((path, error)),
