@@ -36,18 +36,26 @@ pub(super) fn judge(ledger: Ledger, sources: Vec<Source>, machine: &Machine) -> 
     Triage { verdict: verdict(&findings), findings, lifted, sources }
 }
 
-/// A general compile error says no more than a rule that knows the same line, and CANN's envelope around a reason no
-/// more than the reason.
+/// A general compile error says no more than a rule that knows the same line, CANN's envelope round a reason no more
+/// than the reason, and a general rule no more than the one that explains it at the same lines.
 fn without_repetitions(slots: Vec<Slot>) -> Vec<Slot> {
+    let is_known = |position: &Position| slots.iter().any(|o| o.rule.id != "compile-error" && o.first() == position);
     let says_more = |slot: &Slot| slot.rule.severity <= Severity::Warning && !slot.rule.fallout;
-    let known: Vec<Position> = slots
-        .iter()
-        .filter(|slot| slot.rule.id != "compile-error" && says_more(slot))
-        .map(|slot| slot.first().clone())
-        .collect();
-    let repeats = |slot: &Slot| slot.rule.id == "compile-error" && known.contains(slot.first());
-    let envelope = |slot: &Slot| slot.rule.id == "inner-error" && !known.is_empty();
-    slots.into_iter().filter(|slot| !repeats(slot) && !envelope(slot)).collect()
+    let has_reason = slots.iter().any(says_more);
+    let repeats = |slot: &Slot| match slot.rule.id {
+        "compile-error" => is_known(slot.first()),
+        "inner-error" => has_reason,
+        _ => false,
+    };
+    let kept: Vec<Slot> = slots.iter().filter(|slot| !repeats(slot)).cloned().collect();
+    let is_narrower = |slot: &Slot, other: &Slot| {
+        !slot.rule.fallout
+            && other.rule.explains.contains(&slot.rule.id)
+            && other.first() == slot.first()
+            && other.count >= slot.count
+    };
+    let repeated: Vec<bool> = kept.iter().map(|slot| kept.iter().any(|other| is_narrower(slot, other))).collect();
+    kept.into_iter().zip(repeated).filter_map(|(slot, repeated)| (!repeated).then_some(slot)).collect()
 }
 
 fn explainer(slots: &[Slot], index: usize) -> Option<usize> {
@@ -60,12 +68,9 @@ fn explainer(slots: &[Slot], index: usize) -> Option<usize> {
 
 /// Follows the explanations to their end.
 fn root_of(explainers: &[Option<usize>], mut index: usize) -> usize {
-    // Two rules may explain each other; each step leads to another finding, so their number bounds the way.
-    for _ in 0..explainers.len() {
-        match explainers[index] {
-            Some(by) => index = by,
-            None => break,
-        }
+    // Explanations have no circle, as a test of the rules makes sure.
+    while let Some(by) = explainers[index] {
+        index = by;
     }
     index
 }
@@ -103,8 +108,10 @@ fn follows(slots: &[Slot], first: usize, index: usize) -> bool {
     first.rule.poisons && other.rule.family == first.rule.family && first.first() <= other.first() && same_chip
 }
 
+/// A symptom matters as much as what explains it.
 fn verdict(findings: &[Finding]) -> Verdict {
-    let worst = findings.iter().map(|finding| finding.severity).min();
+    let counts = |finding: &&Finding| !matches!(finding.role, Role::Symptom | Role::Fallout);
+    let worst = findings.iter().filter(counts).map(|finding| finding.severity).min();
     match worst {
         None => Verdict::Nothing,
         Some(Severity::Fault) => Verdict::Fault,
@@ -125,11 +132,11 @@ impl Scene<'_> {
     fn finding(&self, index: usize, role: Role, explained_by: Option<&'static str>) -> Finding {
         let slot = &self.slots[index];
         let rule = slot.rule;
-        let device = slot.fields.device;
+        let (device, log) = (self.device(slot), &slot.evidence[0].source);
         let steps = rule
             .guide
             .iter()
-            .map(|step| Step { why: step.why.to_owned(), command: self.machine.fill(step.command, device) });
+            .map(|step| Step { why: step.why.to_owned(), command: self.machine.fill(step.command, device, log) });
         Finding {
             id: rule.id,
             role,
@@ -147,6 +154,14 @@ impl Scene<'_> {
         }
     }
 
+    /// The device that a command is for: the slot's own, else the one that all others name.
+    fn device(&self, slot: &Slot) -> Option<u32> {
+        let mut named = self.slots.iter().filter_map(|other| other.fields.device);
+        let first = named.next();
+        let all_agree = named.all(|device| Some(device) == first);
+        slot.fields.device.or(first.filter(|_| all_agree))
+    }
+
     fn note(&self, slot: &Slot, role: Role) -> Option<String> {
         let core = slot.fields.error_code.as_deref().filter(|_| slot.fields.reason.is_none()).and_then(core_error);
         let alone = (role == Role::FirstCause && slot.rule.fallout)
@@ -159,12 +174,7 @@ impl Scene<'_> {
     /// Those with evidence first; among equals the cheapest check first, which is the order of the rule.
     fn causes(&self, slot: &Slot) -> Vec<Cause> {
         let of_rule = slot.rule.causes.iter().enumerate().map(|(index, cause)| self.cause(slot, index, cause));
-        let of_diagnosis = slot.remedy.iter().map(|remedy| Cause {
-            text: slot.title.clone().unwrap_or_default(),
-            evidence: slot.evidence.first().map(|line| format!("{line}: {}", line.text)).into_iter().collect(),
-            check: format!("# {remedy}"),
-        });
-        let mut causes: Vec<Cause> = of_diagnosis.chain(of_rule).collect();
+        let mut causes: Vec<Cause> = of_rule.collect();
         causes.sort_by_key(|cause| cause.evidence.is_empty());
         causes
     }
@@ -174,10 +184,12 @@ impl Scene<'_> {
             let id = ClueId { rule: slot.rule.id, cause: index, clue };
             self.speaks(slot, id, found)
         });
+        let mut evidence: Vec<String> = evidence.collect();
+        evidence.dedup();
         Cause {
             text: cause.text.to_owned(),
-            evidence: evidence.collect(),
-            check: self.machine.fill(cause.check, slot.fields.device),
+            evidence,
+            check: self.machine.fill(cause.check, self.device(slot), &slot.evidence[0].source),
         }
     }
 

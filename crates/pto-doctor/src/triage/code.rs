@@ -87,7 +87,7 @@ pub(super) fn of_number(value: i64) -> Option<Meaning> {
         return Some(plain(rules::of_code(value).unwrap_or_else(|| rules::by_id("dcmi-code")), code));
     }
     let looks_like_acl = value > 0 && matches!(value / 1000, 100 | 107 | 148 | 200 | 207 | 300 | 500 | 507);
-    let looks_like_dcmi = matches!(value, -8999..=-8000 | -9099..=-9000);
+    let looks_like_dcmi = matches!(value, -9099..=-8000);
     (looks_like_acl || looks_like_dcmi).then(|| unknown(&value.to_string()))
 }
 

@@ -33,7 +33,6 @@ pub(super) struct Slot {
     pub(super) key: Key,
     pub(super) code: Option<Code>,
     pub(super) title: Option<String>,
-    pub(super) remedy: Option<String>,
     pub(super) note: Option<String>,
     pub(super) fields: Fields,
     pub(super) dies: BTreeSet<u32>,
@@ -57,7 +56,6 @@ impl Slot {
             key: Key { rule: rule.id, code: None, chip: None },
             code: None,
             title: None,
-            remedy: None,
             note: None,
             fields: Fields::default(),
             dies: BTreeSet::new(),
@@ -78,7 +76,6 @@ impl Slot {
         self.count += other.count;
         self.code = self.code.take().or(other.code);
         self.title = self.title.take().or(other.title);
-        self.remedy = self.remedy.take().or(other.remedy);
         self.note = self.note.take().or(other.note);
         self.fields.fill_from(other.fields);
         self.dies.extend(other.dies);

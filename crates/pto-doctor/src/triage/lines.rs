@@ -101,13 +101,10 @@ mod tests {
         #[test]
         fn the_size_of_the_buffer_changes_nothing(text in "[ab\n\r]{0,200}", capacity in 1_usize..40) {
             let (seen, extent) = lines(text.as_bytes(), capacity);
-            let expected: Vec<_> = text.lines().map(|line| line.as_bytes().to_vec()).collect();
-            // `str::lines` keeps a carriage return at the end of the text where no line feed follows it.
+            let expected: Vec<_> =
+                text.split_terminator('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).as_bytes().to_vec()).collect();
             let seen: Vec<_> = seen.into_iter().map(|(_, line)| line).collect();
-            prop_assert_eq!(seen.len(), expected.len());
-            for (seen, expected) in seen.iter().zip(&expected) {
-                prop_assert_eq!(seen.as_slice(), expected.strip_suffix(b"\r").unwrap_or(expected));
-            }
+            prop_assert_eq!(seen, expected);
             prop_assert_eq!(extent.bytes, text.len() as u64);
         }
     }

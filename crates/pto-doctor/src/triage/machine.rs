@@ -56,12 +56,18 @@ impl Machine {
         }
     }
 
-    /// A command with its placeholders filled in; `device` is the one that the log speaks of.
-    pub(super) fn fill(&self, command: &str, device: Option<u32>) -> String {
+    /// A command with its placeholders filled in: `device` is the one that the log speaks of, `log` the log's name. What
+    /// came through a pipe or was given as a code is no file, so the place is left to the reader.
+    pub(super) fn fill(&self, command: &str, device: Option<u32>, log: &str) -> String {
         let driver = self.driver_root.as_deref().unwrap_or("/usr/local/Ascend/driver");
         let device = device.or(self.device).unwrap_or(0).to_string();
         let image = self.image.as_deref().unwrap_or("$PYPTO_IMAGE");
-        command.replace("{driver}", driver).replace("{device}", &device).replace("{image}", image)
+        let log = match log {
+            "stdin" | "given" => "LOG".into(),
+            file => shlex::try_quote(file).unwrap_or_else(|_| "LOG".into()),
+        };
+        let command = command.replace("{driver}", driver).replace("{device}", &device);
+        command.replace("{image}", image).replace("{log}", &log)
     }
 }
 
@@ -134,10 +140,11 @@ mod tests {
         assert!(selects_absent_devices(&machine).unwrap().contains("1 device is visible"));
         assert_eq!(lacks_device_nodes(&machine).unwrap(), "missing here: `/dev/devmm_svm`");
         assert_eq!(
-            machine.fill("npu-smi info -i {device} {driver}", None),
+            machine.fill("npu-smi info -i {device} {driver}", None, "stdin"),
             "npu-smi info -i 3 /usr/local/Ascend/driver"
         );
-        assert_eq!(machine.fill("{device}", Some(7)), "7");
+        assert_eq!(machine.fill("{device} {log}", Some(7), "my log"), "7 'my log'");
+        assert_eq!(machine.fill("{log}", None, "given"), "LOG");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Codes in lines. A number is a code only where a word before it says so: sizes, ids and times look the same.
 
 /// Words before a code, in lower case; a name that ends with one of them (`drvRetCode`, `runtime result`) counts.
-const INTRODUCTIONS: [&str; 10] =
-    ["failed", "fail", "error", "code", "ret", "result", "return", "returned", "rc", "status"];
+const INTRODUCTIONS: [&str; 11] =
+    ["failed", "fail", "error", "code", "ret", "result", "return", "returned", "rc", "status", "detail"];
 
 /// Calls `found` with each number of six digits, and each negative one of four, that stands as a code. Most lines hold
 /// no such number, so this is a single pass over the bytes.

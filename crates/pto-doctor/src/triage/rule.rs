@@ -60,6 +60,8 @@ pub struct Rule {
     pub docs: &'static str,
     /// It never is the first cause while anything else is there.
     pub(super) fallout: bool,
+    /// It stands for many codes, and each is a finding of its own.
+    pub(super) each_code: bool,
     /// After it nothing that comes from the same device can be believed.
     pub(super) poisons: bool,
     pub(super) patterns: &'static [Pattern],
@@ -91,7 +93,7 @@ pub(super) struct CauseRule {
     pub(super) text: &'static str,
     /// Any of these speaks for it.
     pub(super) clues: &'static [Clue],
-    /// The next check, as a command that can be pasted; `{driver}`, `{device}`, `{image}` are filled in.
+    /// The next check, as a command that can be pasted; `{driver}`, `{device}`, `{image}`, `{log}` are filled in.
     pub(super) check: &'static str,
 }
 
@@ -124,6 +126,7 @@ impl Rule {
         title: "",
         docs: "",
         fallout: false,
+        each_code: false,
         poisons: false,
         patterns: &[],
         codes: &[],
@@ -151,10 +154,5 @@ impl Rule {
             }
         }
         page
-    }
-
-    /// All clues of all its causes.
-    pub(super) fn clues(&self) -> impl Iterator<Item = &'static Clue> {
-        self.causes.iter().flat_map(|cause| cause.clues)
     }
 }

@@ -83,6 +83,8 @@ struct Scan<'a> {
     time: Option<Time>,
     fault: Option<DeviceFault>,
     compiler: CompilerOutput,
+    /// Rules that the current line was counted for: it may match by a text and by a code.
+    counted: Vec<&'static str>,
 }
 
 impl<'a> Scan<'a> {
@@ -94,6 +96,7 @@ impl<'a> Scan<'a> {
             time: None,
             fault: None,
             compiler: CompilerOutput::default(),
+            counted: Vec::new(),
         }
     }
 
@@ -107,6 +110,7 @@ impl<'a> Scan<'a> {
         }
         let text = String::from_utf8_lossy(bytes);
         let evidence = self.evidence(number, &text);
+        self.counted.clear();
         let mut opens_compiler_output = false;
         for target in targets {
             match target {
@@ -128,15 +132,23 @@ impl<'a> Scan<'a> {
         Evidence { source: self.name.clone(), line: Some(number), text: shown(text), position }
     }
 
+    fn add(&mut self, mut slot: Slot) {
+        if self.counted.contains(&slot.rule.id) && !slot.rule.each_code {
+            slot.count = 0;
+        }
+        self.counted.push(slot.rule.id);
+        self.ledger.add(slot);
+    }
+
     fn add_rule(&mut self, rule: &'static Rule, text: &str, evidence: &Evidence) {
         let fields = Fields::of_line(text, rule.fields);
-        self.ledger.add(Slot { fields, ..Slot::new(rule, evidence.clone()) });
+        self.add(Slot { fields, ..Slot::new(rule, evidence.clone()) });
     }
 
     fn add_number(&mut self, value: i64, text: &str, evidence: &Evidence) {
         if let Some(meaning) = code::of_number(value) {
             let fields = Fields::of_line(text, meaning.rule.fields);
-            self.ledger.add(slot_of_code(meaning, evidence.clone(), fields));
+            self.add(slot_of_code(meaning, evidence.clone(), fields));
         }
     }
 
@@ -190,7 +202,7 @@ impl<'a> Scan<'a> {
         // Four digits are the device management's, and found as such.
         if let Some(value) = digits.parse::<i64>().ok().filter(|_| digits.len() < 4) {
             let meaning = code::of_latched(-value);
-            self.ledger.add(slot_of_code(meaning, evidence.clone(), Fields::of_line(text, &[])));
+            self.add(slot_of_code(meaning, evidence.clone(), Fields::of_line(text, &[])));
         }
     }
 
@@ -205,7 +217,7 @@ impl<'a> Scan<'a> {
             };
             let name = text[..at].rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
             let meaning = code::of_message(code).unwrap_or_else(|| code::of_named_message(code, name));
-            self.ledger.add(slot_of_code(meaning, evidence.clone(), Fields::default()));
+            self.add(slot_of_code(meaning, evidence.clone(), Fields::default()));
         }
     }
 
@@ -229,7 +241,7 @@ impl<'a> Scan<'a> {
             let evidence = Evidence { source: self.name.clone(), line, text: shown(text), position };
             self.ledger.add(Slot {
                 title: Some(shown(&judgement.diagnosis.summary)),
-                remedy: Some(judgement.diagnosis.remedy.to_owned()),
+                note: Some(judgement.diagnosis.remedy.to_owned()),
                 ..Slot::new(rule, evidence)
             });
         }
@@ -244,9 +256,7 @@ impl<'a> Scan<'a> {
 
 fn slot_of_code(meaning: Meaning, evidence: Evidence, fields: Fields) -> Slot {
     let rule = meaning.rule;
-    // A rule that lists its codes is one finding whichever of them is printed; one that stands for all is one for each.
-    let is_specific = !rule.codes.is_empty() || !rule.messages.is_empty();
-    let code = (!is_specific).then(|| meaning.code.value.clone());
+    let code = rule.each_code.then(|| meaning.code.value.clone());
     let key = Key { rule: rule.id, code, chip: None };
     Slot { key, code: Some(meaning.code), note: meaning.note, fields, ..Slot::new(rule, evidence) }
 }

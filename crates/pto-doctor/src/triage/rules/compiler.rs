@@ -12,7 +12,7 @@ pub(super) static RULES: &[Rule] = &[
                compiler does not have. It is a mismatch of versions: the compiler's request to report a bug to LLVM is no help.",
         causes: &[CauseRule {
             text: "PTOAS and CANN do not go together",
-            clues: &[],
+            clues: &[Clue::Text(&["Cannot select: intrinsic"])],
             check: "ptoas --version; bisheng --version; grep '^PTOAS_VERSION=' toolchain/versions.env",
         }],
         ..BASE
@@ -26,7 +26,7 @@ pub(super) static RULES: &[Rule] = &[
                command line symbols are undefined. So take it out of the source, or guard it with `#ifndef`.",
         causes: &[CauseRule {
             text: "a header or source defines the macro as well",
-            clues: &[],
+            clues: &[Clue::Text(&["macro redefined"])],
             check: "grep -rnE '#define (MEMORY_BASE|REGISTER_BASE)' .",
         }],
         ..BASE
@@ -48,7 +48,11 @@ pub(super) static RULES: &[Rule] = &[
         title: "the source does not compile",
         docs: "The compiler reports an error of which nothing more is known than what it says. The first one counts; later \
                ones often follow from it.",
-        causes: &[],
+        causes: &[CauseRule {
+            text: "what the compiler says at that place",
+            clues: &[],
+            check: "cargo xtask kernel build --verbose",
+        }],
         ..BASE
     },
     Rule {

@@ -142,7 +142,7 @@ pub(super) static RULES: &[Rule] = &[
             CauseRule {
                 text: "a kernel on a core hangs, and the scheduler waits for it",
                 clues: &[Clue::Rule("scheduler-stalled"), Clue::Rule("aic-timeout"), Clue::Rule("aiv-timeout")],
-                check: "grep -E 'sub_class=|stuck_task_id=|error detail:' LOG",
+                check: "grep -E 'sub_class=|stuck_task_id=|error detail:' {log}",
             },
             SLOW_KERNEL,
         ],
@@ -199,7 +199,7 @@ pub(super) static RULES: &[Rule] = &[
                     Clue::Rule("aiv-timeout"),
                     Clue::Text(&["HandleTaskTimeout"]),
                 ],
-                check: "grep -E 'orch_error_code=|sched_error_code=|sub_class=|error detail:' LOG",
+                check: "grep -E 'orch_error_code=|sched_error_code=|sub_class=|error detail:' {log}",
             },
         ],
         guide: &[

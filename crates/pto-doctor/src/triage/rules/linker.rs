@@ -132,7 +132,11 @@ pub(super) static RULES: &[Rule] = &[
         title: "the link failed",
         docs: "The compiler driver passes on that its linker failed. The linker's own lines right before it say why.",
         patterns: &[&["linker command failed"], &["ld returned 1 exit status"]],
-        causes: &[],
+        causes: &[CauseRule {
+            text: "what the linker's own lines say",
+            clues: &[],
+            check: "grep -nE 'undefined|cannot find|incompatible|wrong format' {log} | head",
+        }],
         ..BASE
     },
 ];

@@ -65,6 +65,7 @@ pub(super) fn of_message(code: &str) -> Option<&'static Rule> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use super::super::machine::Machine;
     use super::super::rule::Clue;
     use super::*;
 
@@ -98,7 +99,7 @@ mod tests {
             for other in rule.explains {
                 assert!(ids.contains(other) && *other != rule.id, "{} explains {other}", rule.id);
             }
-            for clue in rule.clues() {
+            for clue in rule.causes.iter().flat_map(|cause| cause.clues) {
                 if let Clue::Rule(other) = clue {
                     assert!(ids.contains(other), "{} asks for {other}", rule.id);
                 }
@@ -107,11 +108,38 @@ mod tests {
     }
 
     #[test]
+    fn explanations_have_no_circle() {
+        fn visit(rule: &'static Rule, way: &mut Vec<&'static str>) {
+            assert!(!way.contains(&rule.id), "{way:?} leads back to {}", rule.id);
+            way.push(rule.id);
+            rule.explains.iter().for_each(|other| visit(find(other).unwrap(), way));
+            way.pop();
+        }
+        all().for_each(|rule| visit(rule, &mut Vec::new()));
+    }
+
+    #[test]
     fn no_code_has_two_rules() {
         let codes: Vec<i64> = all().flat_map(|rule| rule.codes).copied().collect();
         assert_eq!(codes.len(), BY_CODE.len());
         for code in codes {
             assert!(super::super::code::of_number(code).is_some_and(|meaning| meaning.code.name.is_some()), "{code}");
+        }
+    }
+
+    /// Commands are there to be pasted: filled in, a shell must understand each.
+    #[test]
+    fn every_command_is_one_for_a_shell() {
+        let cx = pto_context::Context::fake("/", [("PATH", "/usr/bin:/bin")]);
+        let of_causes = all().flat_map(|rule| rule.causes.iter().map(move |cause| (rule.id, cause.check)));
+        let of_steps = all().flat_map(|rule| rule.guide.iter().map(move |step| (rule.id, step.command)));
+        for (id, command) in of_causes.chain(of_steps) {
+            let command = Machine::default().fill(command, Some(1), "my log.txt");
+            for placeholder in ["{driver}", "{device}", "{image}", "{log}"] {
+                assert!(!command.contains(placeholder), "{id}: {command}");
+            }
+            let parsed = pto_process::Invocation::new("sh").args(["-n", "-c", &command]).run(&cx).unwrap();
+            assert_eq!(parsed.status, pto_process::Status::Exited(0), "{id}: {command}\n{}", parsed.stderr.text());
         }
     }
 

@@ -18,7 +18,7 @@ pub(super) static RULES: &[Rule] = &[
                by-product. A reset of the driver is no remedy: it takes the cards from everybody.",
         patterns: &[&["because the device is used"]],
         codes: &[-8020],
-        explains: &["no-device", "driver-internal", "board-type-failed", "resource-busy", "device-open-conflict"],
+        explains: &["no-device", "driver-internal", "board-type-failed", "device-open-conflict"],
         causes: &[
             CauseRule {
                 text: "another container maps the same card, or one of several mapped cards is held by another container",
@@ -153,6 +153,7 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         id: "dcmi-code",
+        each_code: true,
         title: "the device management reports an error",
         docs: "An error code of the device management interface (DCMI), which `npu-smi` is built on. Its name says what it \
                is about; `npu-smi` ends with the same code, of which a shell sees the lowest eight bits.",

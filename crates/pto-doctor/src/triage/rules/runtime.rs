@@ -117,7 +117,7 @@ pub(super) static RULES: &[Rule] = &[
         causes: &[CauseRule {
             text: "whatever the lines below it say",
             clues: &[],
-            check: "grep -nE 'errorStr|retCode|reason=' LOG | head",
+            check: "grep -nE 'errorStr|retCode|reason=' {log} | head",
         }],
         ..BASE
     },
@@ -157,7 +157,7 @@ pub(super) static RULES: &[Rule] = &[
                the number of visible devices first. Else the card is held, or being reset, which can take minutes.",
         patterns: &[&["Resource_Busy"]],
         messages: &["EL0005"],
-        explains: &["no-device", "driver-internal"],
+        explains: &["no-device", "driver-internal", "device-occupied"],
         causes: &[
             CauseRule {
                 text: "the selected device does not exist: inside a container devices are numbered from 0",
@@ -166,7 +166,7 @@ pub(super) static RULES: &[Rule] = &[
             },
             CauseRule {
                 text: "another container or process holds the card",
-                clues: &[Clue::Rule("device-occupied")],
+                clues: &[],
                 check: "npu-smi info; docker ps; sudo fuser -v /dev/davinci{device}",
             },
             CauseRule {
@@ -207,7 +207,7 @@ pub(super) static RULES: &[Rule] = &[
         docs: "507033 on `aclrtSetDevice` has three known causes, told apart by the lines below it: the memory pool cannot be \
                allocated on a full card (`EL0004`), the device's TSD daemon does not answer (`TsdOpen failed`), or CANN is \
                older than the host suits. 507007 on the reset that follows is fallout.",
-        patterns: &[&["reason=device retain error"]],
+        patterns: &[&["reason=device retain error"], &["TsdOpen failed"]],
         codes: &[507_033],
         explains: &["context-release", "driver-internal"],
         causes: &[
@@ -370,12 +370,13 @@ pub(super) static RULES: &[Rule] = &[
         causes: &[CauseRule {
             text: "what `error detail:` says; `error hint:` names the knob",
             clues: &[Clue::Text(&["error detail:"]), Clue::Text(&["error hint:"])],
-            check: "grep -E 'orch_error_code=|sched_error_code=|sub_class=|error detail:|error hint:' LOG",
+            check: "grep -E 'orch_error_code=|sched_error_code=|sub_class=|error detail:|error hint:' {log}",
         }],
         ..BASE
     },
     Rule {
         id: "acl-code",
+        each_code: true,
         title: "a call of the runtime failed",
         docs: "A code of the runtime or ACL that has a name of its own and no known pitfall. The name says what it is about; \
                the lines right before it say in which call.",
@@ -388,18 +389,20 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         id: "message-code",
+        each_code: true,
         title: "CANN reports an error with a name",
         docs: "A message of CANN with a code of letters and digits. Its name and the lines `Possible Cause` and `Solution` \
                below it say what it is about.",
         causes: &[CauseRule {
             text: "what the message says",
             clues: &[Clue::Text(&["Possible Cause:"])],
-            check: "grep -nE -A3 'Possible Cause|Solution' LOG",
+            check: "grep -nE -A3 'Possible Cause|Solution' {log}",
         }],
         ..BASE
     },
     Rule {
         id: "unknown-code",
+        each_code: true,
         severity: Severity::Unknown,
         title: "unknown code",
         docs: "No table that this tool has names the code. It is not guessed at: look in the documentation of whatever \
