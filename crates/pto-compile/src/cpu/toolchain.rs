@@ -149,14 +149,7 @@ impl Toolchain {
         let flags = Flags::new(&compiler, resources, overlay.as_deref(), headers);
         let words = flags.args.iter().map(|arg| arg.as_encoded_bytes());
         let identity = Key::new("toolchain").with(key).with(deps.digest()).all(words).finish();
-        Ok(Self {
-            flags,
-            compiler,
-            headers: headers.to_path_buf(),
-            features,
-            resources: resources.clone(),
-            identity,
-        })
+        Ok(Self { flags, compiler, headers: headers.to_path_buf(), features, resources: resources.clone(), identity })
     }
 }
 
