@@ -14,7 +14,7 @@ pub enum Phase {
     Load,
     /// Allocating and filling buffers.
     Upload,
-    /// In the launcher.
+    /// In the launcher, which returns when the kernel is enqueued: the kernel may run already.
     Launch,
     /// Waiting for the stream.
     Synchronize,
@@ -30,13 +30,13 @@ impl Phase {
 }
 
 impl fmt::Display for Phase {
-    /// Reads well after what happened: `crashed by SIGSEGV in the launcher`.
+    /// Reads well after what happened: `crashed by SIGSEGV while the kernel ran`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Open => "while opening the device",
             Self::Load => "while loading the kernel",
             Self::Upload => "while filling buffers",
-            Self::Launch => "in the launcher",
+            Self::Launch => "in the launcher or its kernel",
             Self::Synchronize => "while the kernel ran",
             Self::Download => "while copying outputs back",
             Self::Teardown => "while releasing the device",

@@ -130,7 +130,7 @@ mod tests {
             ),
             (
                 Verdict::Crashed { signal: "SIGSEGV".into(), phase: Phase::Launch, last_words },
-                "crashed by SIGSEGV in the launcher: aclsim: stack overflow",
+                "crashed by SIGSEGV in the launcher or its kernel: aclsim: stack overflow",
             ),
             (
                 Verdict::Crashed { signal: "SIGKILL".into(), phase: Phase::Synchronize, last_words: String::new() },

@@ -17,6 +17,17 @@ enum End {
 }
 use End::{Crashed, Exited, Fault, Hung};
 
+impl End {
+    /// Whether `found` is this end. What a kernel does may happen before its launcher has returned.
+    fn allows(&self, found: &Self) -> bool {
+        match (self, found) {
+            (Crashed(signal, Phase::Synchronize), Crashed(other, Phase::Launch)) => signal == other,
+            (Exited(code, Phase::Synchronize), Exited(other, Phase::Launch)) => code == other,
+            _ => self == found,
+        }
+    }
+}
+
 /// Launches `symbol` of `tests/kernels/FILE` and compares its end. Gives what was launched and its words.
 fn expect(
     file: &'static str,
@@ -39,7 +50,11 @@ fn expect(
         Verdict::Fault { code, message, .. } => (Fault(code), message),
         Verdict::Completed => panic!("`{symbol}` completed: {}", launched.said),
     };
-    assert!(ends.contains(&end), "`{symbol}` ended with {end:?}, expected one of {ends:?}: {}", launched.said);
+    assert!(
+        ends.iter().any(|allowed| allowed.allows(&end)),
+        "`{symbol}` ended with {end:?}, expected one of {ends:?}: {}",
+        launched.said
+    );
     assert!(launched.outputs.is_empty(), "outputs of a launch that did not complete");
     Some((launched, words))
 }
@@ -104,7 +119,7 @@ fn a_stack_that_overflows_is_a_crash() {
 #[test]
 fn endless_allocation_meets_its_limit() {
     for (symbol, phase) in [("allocate_in_launcher", Phase::Launch), ("allocate_in_kernel", Phase::Synchronize)] {
-        let limit = |request: &mut LaunchRequest| request.memory_limit = Some(1 << 30);
+        let limit = |request: &mut LaunchRequest| request.memory_limit = Some(512 << 20);
         let Some((_, words)) = expect("kernels.c", symbol, limit, &[Crashed("SIGABRT", phase)]) else { return };
         assert_eq!(words, "out of memory");
     }
@@ -175,11 +190,11 @@ fn a_library_that_dies_while_it_is_loaded() {
 #[test]
 fn writes_past_a_buffer_are_seen() {
     // One element behind the buffer is its last 32-byte unit, with a canary in it; 64 elements behind it is the guard.
-    let Some((launched, message)) = kernel("write_just_past_the_end", Fault(507_035)) else {
+    let Some((launched, message)) = kernel("write_just_past_the_end", Fault(507_043)) else {
         return;
     };
     assert!(message.contains("past the end of") && message.contains("4004-byte"), "{message}");
-    assert_eq!(launched.verdict.to_string().matches("507035").count(), 1, "{}", launched.verdict);
+    assert_eq!(launched.verdict.to_string().matches("507043").count(), 1, "{}", launched.verdict);
     let (_, words) = kernel("write_far_past_the_end", Crashed("SIGSEGV", Phase::Synchronize)).unwrap();
     assert!(words.contains("past the end of the 4004-byte device buffer"), "{words}");
 }

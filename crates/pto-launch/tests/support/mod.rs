@@ -24,15 +24,20 @@ const MARK: &str = "PTO_LAUNCH_TEST_MARK";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Compiles C or C++ to a library. `None`, said on stderr, where there is no compiler: such a test does nothing.
+#[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
 pub(crate) fn compile(name: &str, sources: &[&Path]) -> Option<PathBuf> {
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pto-aclsim/include");
     let compiler = if sources.iter().any(|path| path.extension() == Some("cpp".as_ref())) { "c++" } else { "cc" };
-    // Several test binaries may compile at once.
-    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.so", std::process::id()));
+    // Renamed when it is whole: several test binaries may compile at once.
+    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.so"));
+    let partial = library.with_extension(std::process::id().to_string());
     let mut command = assert_cmd::Command::new(compiler);
-    command.args(["-shared", "-fPIC", "-O1", "-w", "-I"]).arg(include).arg("-o").arg(&library).args(sources);
+    command.args(["-shared", "-fPIC", "-O1", "-w", "-I"]).arg(include).arg("-o").arg(&partial).args(sources);
     match command.arg("-ldl").arg("-lpthread").output() {
-        Ok(output) if output.status.success() => Some(library),
+        Ok(output) if output.status.success() => {
+            fs_err::rename(partial, &library).unwrap();
+            Some(library)
+        }
         Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
         Err(error) => {
             eprintln!("SKIPPED: there is no `{compiler}` on this machine ({error})");
