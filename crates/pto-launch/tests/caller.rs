@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use support::{Rig, library, worker_program};
+use support::{Rig, caller_program, library};
 
 /// How long a caller may take to start its worker, or to end.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -17,7 +17,7 @@ const BLOCKS_STREAM_Y_N: [&str; 4] = ["blocks=8", "stream", "out:y=4000", "u32:n
 
 #[expect(clippy::disallowed_methods, reason = "the child is to be signalled while it runs")]
 fn start(rig: &Rig, library: &Path, symbol: &str) -> Child {
-    let mut command = Command::new(worker_program());
+    let mut command = Command::new(caller_program());
     command.arg(library).arg(symbol).args(BLOCKS_STREAM_Y_N);
     command.env_clear().envs(rig.vars()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
@@ -103,7 +103,7 @@ fn a_caller_that_is_replaced_while_it_runs_still_works() {
     let rig = Rig::new();
     let dir = tempfile::tempdir().unwrap();
     let (program, library) = (dir.path().join("run_kernel"), dir.path().join("libascendcl.so"));
-    fs_err::copy(worker_program(), &program).unwrap();
+    fs_err::copy(caller_program(), &program).unwrap();
     fs_err::copy(rig.acl(), &library).unwrap();
     // The caller waits for its input: a FIFO that gives it time to lose its file.
     let fifo = dir.path().join("x");

@@ -65,6 +65,9 @@ fn a_worker_that_is_none() {
     let error = pto_launch::launch(&rig.cx, &Worker::at("/bin/true"), &request).unwrap_err();
     assert_eq!(error.to_string(), "`/bin/true` does not act as a worker (it exited with code 0)");
     assert!(error.hint().unwrap().contains("intercept"));
+    #[expect(clippy::disallowed_methods, reason = "the program is run by hand")]
+    let by_hand = std::process::Command::new(rig.worker.program()).output().unwrap();
+    assert_eq!(by_hand.status.code(), Some(2));
     rig.assert_clean();
 }
 

@@ -58,8 +58,8 @@ pub(crate) fn library(file: &'static str) -> Option<PathBuf> {
     compiled.get_or_init(|| compile(file, &[&source(file)])).clone()
 }
 
-/// The example: a program whose `main` begins as it should.
-pub(crate) fn worker_program() -> PathBuf {
+/// The example, as a caller in a process of its own.
+pub(crate) fn caller_program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.parent().unwrap().with_file_name("examples").join("run_kernel");
     assert!(program.exists(), "`{}` is missing: run `cargo build -p pto-launch --examples`", program.display());
@@ -82,7 +82,7 @@ impl Rig {
         let cx = Context::fake(scratch.path(), [("PATH", "/usr/bin:/bin")])
             .with_var("TMPDIR", scratch.path())
             .with_var(MARK, &mark);
-        Self { scratch, cx, worker: Worker::at(worker_program()), mark }
+        Self { scratch, cx, worker: Worker::at(env!("CARGO_BIN_EXE_pto-launch-worker")), mark }
     }
 
     /// Sets a variable for the worker.
