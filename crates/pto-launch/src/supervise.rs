@@ -156,22 +156,22 @@ fn refused(refusal: Refusal, request: &LaunchRequest) -> LaunchError {
 
 /// The verdict on a process that ended before its time.
 fn death(exchange: &Exchange, ended: &Output, worker: &Worker) -> Result<Verdict, LaunchError> {
-    let (phase, last_words) = (exchange.phase(), last_words_of(ended));
-    let verdict = |phase| match ended.status {
+    let entered = exchange.phase();
+    let (phase, last_words) = (entered.unwrap_or(Phase::Open), last_words_of(ended));
+    match ended.status {
+        Status::Exited(code) if entered.is_none() => {
+            Err(LaunchError::NotAWorker { program: worker.program.clone(), code })
+        }
+        Status::Exited(code) => Ok(Verdict::Exited { code, phase, last_words }),
         Status::Signaled { signal, .. } => {
             let name = signal_hook::low_level::signal_name(signal).map_or(format!("signal {signal}"), str::to_owned);
-            Verdict::Crashed { signal: name, phase, last_words }
+            Ok(Verdict::Crashed { signal: name, phase, last_words })
         }
         Status::TimedOut { deadline } => {
             let limit_ms = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
-            Verdict::Hung { phase, limit_ms, last_words }
+            Ok(Verdict::Hung { phase, limit_ms, last_words })
         }
-        Status::Exited(code) => Verdict::Exited { code, phase, last_words },
-        Status::Interrupted => Verdict::Exited { code: pto_process::interrupt::EXIT_CODE, phase, last_words },
-    };
-    match (phase, ended.status) {
-        (None, Status::Exited(code)) => Err(LaunchError::NotAWorker { program: worker.program.clone(), code }),
-        (phase, _) => Ok(verdict(phase.unwrap_or(Phase::Open))),
+        Status::Interrupted => Err(LaunchError::Interrupted),
     }
 }
 

@@ -59,6 +59,15 @@ fn a_buffer_of_no_bytes_is_an_output_too() {
 }
 
 #[test]
+fn a_kernel_runs_within_limits_and_leaves_no_core_file() {
+    let Some(kernels) = library("kernels.c") else { return };
+    let rig = Rig::new();
+    let mut request = rig.request(&kernels, "tell_limits");
+    request.memory_limit = Some(1 << 32);
+    assert_eq!(rig.launch(&request).unwrap().said, "core 0 memory 4294967296\n");
+}
+
+#[test]
 fn paths_are_those_of_the_callers_directory() {
     let Some(kernels) = library("kernels.c") else { return };
     let rig = Rig::new();

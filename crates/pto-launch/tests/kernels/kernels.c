@@ -230,6 +230,12 @@ LAUNCHER(no_more_files, {
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &none);
 })
+LAUNCHER(tell_limits, {
+    struct rlimit core, memory;
+    getrlimit(RLIMIT_CORE, &core);
+    getrlimit(RLIMIT_AS, &memory);
+    printf("core %lu memory %lu\n", (unsigned long)core.rlim_max, (unsigned long)memory.rlim_max);
+})
 LAUNCHER(go_elsewhere, {
     if (chdir("/") != 0) abort();
     fill(blocks, stream, y, n);

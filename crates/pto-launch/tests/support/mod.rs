@@ -26,13 +26,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Compiles C or C++ to a library. `None`, said on stderr, where there is no compiler: such a test does nothing.
 #[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
 pub(crate) fn compile(name: &str, sources: &[&Path]) -> Option<PathBuf> {
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pto-aclsim/include");
+    let include = |dir: &str| format!("-I{}/../{dir}", env!("CARGO_MANIFEST_DIR"));
     let compiler = if sources.iter().any(|path| path.extension() == Some("cpp".as_ref())) { "c++" } else { "cc" };
     // Renamed when it is whole: several test binaries may compile at once.
     let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.so"));
     let partial = library.with_extension(std::process::id().to_string());
     let mut command = assert_cmd::Command::new(compiler);
-    command.args(["-shared", "-fPIC", "-O1", "-w", "-I"]).arg(include).arg("-o").arg(&partial).args(sources);
+    command
+        .args(["-shared", "-fPIC", "-O1", "-w"])
+        .args(["pto-aclsim/include", "pto-compile/cpu/runtime"].map(include));
+    command.arg("-o").arg(&partial).args(sources);
     match command.arg("-ldl").arg("-lpthread").output() {
         Ok(output) if output.status.success() => {
             fs_err::rename(partial, &library).unwrap();
