@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         opt_level: 1,
         extra_flags: Vec::new(),
     };
-    let artifact = build(&cx, &store, &toolchain, &request)?;
+    let artifact = build(&cx, &store, &store, &toolchain, &request)?;
     println!(
         "{} ({}, {:?})",
         artifact.library.display(),

@@ -106,6 +106,16 @@ impl Toolchain {
     }
 }
 
+/// The PTO headers that are meant and really there; CANN is looked for only when nobody names them.
+///
+/// # Errors
+/// They were named and are not there, or nobody named them and there is no CANN or none in it.
+pub fn find_headers(cx: &Context, options: &ToolchainOptions) -> Result<Located, CannError> {
+    let named = options.pto_headers.is_some() || cx.var_os("PTO_LIB_PATH").is_some();
+    let cann = if named { PathBuf::new() } else { find_root(cx, options.cann.as_deref())?.path };
+    headers::find(cx, options.pto_headers.as_deref(), &cann)
+}
+
 /// The CANN root that is meant and really there.
 ///
 /// # Errors

@@ -1,5 +1,7 @@
 //! Events: what a library tells its caller while it works. One trait, rendered by the binary alone.
 
+use std::sync::{Mutex, PoisonError};
+
 /// Something that happened during long work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -51,4 +53,21 @@ pub struct Silent;
 
 impl EventSink for Silent {
     fn event(&self, _: Event) {}
+}
+
+/// Keeps every event, for tests and for reports that are written at the end.
+#[derive(Debug, Default)]
+pub struct Recorder(Mutex<Vec<Event>>);
+
+impl Recorder {
+    /// What has happened so far, in the order in which it was told.
+    pub fn events(&self) -> Vec<Event> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl EventSink for Recorder {
+    fn event(&self, event: Event) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+    }
 }

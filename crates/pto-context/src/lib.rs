@@ -19,7 +19,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use event::{Event, EventSink, Silent};
+pub use event::{Event, EventSink, Recorder, Silent};
 
 /// The surroundings of one call. Cheap to clone.
 #[derive(Clone)]
@@ -132,6 +132,15 @@ mod tests {
     fn an_empty_variable_is_unset() {
         let cx = Context::fake("/", [("A", ""), ("B", "1")]);
         assert_eq!((cx.var("A"), cx.var("B"), cx.var("C")), (None, Some("1".into()), None));
+    }
+
+    #[test]
+    fn a_recorder_keeps_the_order() {
+        let recorder = Arc::new(Recorder::default());
+        let cx = Context::fake("/", [("A", "1")]).with_events(recorder.clone());
+        let events = ["one", "two"].map(|message| Event::Warning { message: message.into() });
+        events.iter().for_each(|event| cx.emit(event.clone()));
+        assert_eq!(recorder.events(), events);
     }
 
     #[test]

@@ -3,9 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
+use pto_store::{Error, stop_if_interrupted};
 use sha2::{Digest, Sha256};
-
-use crate::error::Error;
 
 /// How much is read at once.
 const CHUNK: usize = 256 * 1024;
@@ -15,7 +14,7 @@ pub(crate) fn of_file(path: &Path) -> Result<String, Error> {
     let mut file = fs_err::File::open(path).map_err(|e| Error::io("cannot read the downloaded file", e))?;
     let (mut hasher, mut buffer) = (Sha256::new(), vec![0; CHUNK]);
     loop {
-        crate::error::stop_if_interrupted()?;
+        stop_if_interrupted()?;
         match file.read(&mut buffer).map_err(|e| Error::io("cannot read the downloaded file", e))? {
             0 => return Ok(hex(&hasher.finalize())),
             n => hasher.update(&buffer[..n]),

@@ -1,45 +1,12 @@
 //! What can go wrong on the way into the store, and what to do about it.
 
-use std::io;
-use std::path::PathBuf;
-
-/// Why an artifact or an entry could not be had. Whatever it is, the store holds no half entry afterwards.
+/// Why an artifact could not be had. Whatever it is, the store holds no half entry afterwards.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No variable says where the store should be.
-    #[error("no place for the store: none of `PTOKIT_HOME`, `XDG_CACHE_HOME`, `HOME` is set")]
-    NoHome,
-    /// A kind or key that cannot be a file name.
-    #[error("`{name}` cannot name a store entry: expected 1 to 200 of `a-z A-Z 0-9 . _ -`, not starting with `.`")]
-    BadName {
-        /// What was given.
-        name: String,
-    },
-    /// The disk, or the user's quota, is full.
-    #[error("no space left: cannot write under `{}`", .path.display())]
-    NoSpace {
-        /// The directory that was written to.
-        path: PathBuf,
-        /// What the system or the client said.
-        source: io::Error,
-    },
-    /// The entry is missing and the store cannot be written.
-    #[error("`{}` is not in the store, and the store cannot be written", .entry.display())]
-    ReadOnly {
-        /// Where the entry would be.
-        entry: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Another operation of the system failed; the source names the path.
-    #[error("{action}")]
-    Io {
-        /// What was being done.
-        action: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
+    /// The store cannot be had, written or read, or the user asked for the end.
+    #[error(transparent)]
+    Store(#[from] pto_store::Error),
     /// What came is not what was pinned. It has been deleted.
     #[error("checksum of `{file}` from {origin} does not match: expected sha256 {expected}, found {found}")]
     Checksum {
@@ -102,9 +69,6 @@ pub enum Error {
         /// The directory that was to be kept.
         keep: String,
     },
-    /// An interrupt was asked for.
-    #[error("interrupted")]
-    Interrupted,
     /// A client could not be run at all.
     #[error("cannot run a Python package client")]
     Process(#[source] pto_process::Error),
@@ -177,17 +141,7 @@ impl Error {
     /// What to do about it, for people; `None` if the error says all.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::NoHome => "set `PTOKIT_HOME` to a directory that can be written".to_owned(),
-            Self::NoSpace { .. } => {
-                "free some space and run again (nothing that was fetched whole is fetched twice), or set `PTOKIT_HOME` \
-                 to a directory on another disk"
-                    .to_owned()
-            }
-            Self::ReadOnly { .. } => {
-                "make the store writable, or set `PTOKIT_HOME` to a directory that is; it can be read-only again once \
-                 the entry is there"
-                    .to_owned()
-            }
+            Self::Store(error) => return error.hint(),
             Self::Checksum { .. } | Self::OtherFile { .. } => {
                 "a mirror or a proxy delivers another file; run again, or choose another mirror with `PIP_INDEX_URL`, \
                  or put the right file into a directory and name it in `PIP_FIND_LINKS`"
@@ -204,43 +158,18 @@ impl Error {
                     .to_owned()
             }
             Self::Process(error) => return error.hint(),
-            Self::BadName { .. }
-            | Self::Io { .. }
-            | Self::Archive { .. }
-            | Self::Refused { .. }
-            | Self::NoSubtree { .. }
-            | Self::Interrupted => return None,
+            Self::Archive { .. } | Self::Refused { .. } | Self::NoSubtree { .. } => return None,
         })
     }
 
     /// Whether the user asked for the end: nothing is wrong, and there is nothing to explain.
     pub fn is_interrupted(&self) -> bool {
         match self {
-            Self::Interrupted => true,
+            Self::Store(error) => error.is_interrupted(),
             Self::Process(error) => error.is_interrupted(),
             _ => false,
         }
     }
-
-    pub(crate) fn io(action: &'static str, source: io::Error) -> Self {
-        Self::Io { action, source }
-    }
-
-    /// An error of writing under a directory of the store: tells a full disk from the rest.
-    pub(crate) fn write(action: &'static str, under: &std::path::Path, source: io::Error) -> Self {
-        if is_full(&source) { Self::NoSpace { path: under.to_owned(), source } } else { Self::io(action, source) }
-    }
-}
-
-/// Disk full, quota used up, or larger than a file may be (a limit of the file system or of `ulimit -f`).
-pub(crate) fn is_full(error: &io::Error) -> bool {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
-}
-
-/// For long work without a child.
-pub(crate) fn stop_if_interrupted() -> Result<(), Error> {
-    if pto_process::interrupt::requested() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 fn list(names: &[String]) -> String {

@@ -1,12 +1,9 @@
-//! Pinned artifacts, and the store they live in.
+//! Pinned artifacts, fetched into a store.
 //!
-//! A [`WheelPin`] names one file of the Python package registry by name, version, size and sha256. [`Store::wheel`]
+//! A [`WheelPin`] names one file of the Python package registry by name, version, size and sha256. [`WheelPin::fetch`]
 //! gets it with the ordinary client that is on the machine (`uv`, else `pip`), so the user's mirrors, proxies and
-//! credentials work as always; nothing is unpacked into the store unless the file is the pinned one, bit by bit.
-//!
-//! The [`Store`] is a directory of entries. An entry is there whole or not at all: it is built in a directory beside its
-//! place, under a lock that dies with its process, and then renamed. Caches of other kinds use the same primitive,
-//! [`Entry::get_or_build`]. The whole store can be deleted at any time.
+//! credentials work as always; nothing is unpacked into the [`Store`](pto_store::Store) unless the file is the pinned
+//! one, bit by bit.
 //!
 //! # What an interrupted download costs
 //! - A file that has arrived is not fetched again: `pip`'s wheel is kept beside the store until it is unpacked, and
@@ -20,35 +17,38 @@
 //!
 //! ```
 //! use pto_context::Context;
-//! use pto_fetch::Store;
+//! use pto_fetch::WheelPin;
+//! use pto_store::Store;
 //!
-//! # fn main() -> Result<(), pto_fetch::Error> {
-//! # let dir = tempfile::tempdir().unwrap();
-//! # let home = dir.path().to_str().unwrap();
-//! let cx = Context::fake("/", [("PTOKIT_HOME", home)]);
-//! let store = Store::open(Store::default_root(&cx)?);
-//! let build = |dir: &std::path::Path| {
-//!     std::fs::write(dir.join("answer"), "42").expect("a fresh directory can be written");
-//!     Ok::<(), pto_fetch::Error>(())
+//! const TINY: WheelPin = WheelPin {
+//!     name: "ptokit-tiny",
+//!     version: "1.0",
+//!     file: "ptokit_tiny-1.0-py3-none-any.whl",
+//!     sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+//!     size: 700,
+//!     unpacked_size: 1500,
+//!     python: "3.11",
+//!     platform: "manylinux2014_x86_64",
+//!     keep: Some("tiny/include"),
 //! };
-//! let entry = store.entry("answers", "0f3a")?.get_or_build(&cx, build)?;
-//! assert_eq!(std::fs::read_to_string(entry.join("answer")).unwrap(), "42");
-//! # Ok(())
-//! # }
+//!
+//! # let dir = tempfile::tempdir().unwrap();
+//! # let root = dir.path();
+//! let store = Store::open(root);
+//! assert_eq!(TINY.find(&store), None);
+//! // On a machine without any client:
+//! let cx = Context::fake("/", [("PATH", "/nowhere")]);
+//! let error = TINY.fetch(&cx, &store).unwrap_err();
+//! assert!(error.hint().unwrap().contains("python3 -m ensurepip --user"));
 //! ```
 
 mod client;
 mod digest;
-mod entry;
 mod error;
-mod lock;
 mod pin;
 mod progress;
-mod store;
 mod unpack;
 mod wheel;
 
-pub use entry::Entry;
 pub use error::{Attempt, Error, Refusal};
 pub use pin::WheelPin;
-pub use store::Store;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use pto_context::{Context, Event};
+use pto_store::{Error as StoreError, Store};
 
 use crate::client::{self, Delivery, Workplace};
 use crate::error::Error;
 use crate::pin::{WheelPin, megabytes};
-use crate::store::Store;
 use crate::unpack::Job;
 use crate::{digest, progress};
 
@@ -15,30 +15,30 @@ use crate::{digest, progress};
 const KIND: &str = "wheels";
 const DOWNLOADS: &str = ".downloads";
 
-impl Store {
-    /// The directory with the pinned wheel's files (of the subtree to keep, if the pin names one), fetched if missing.
+impl WheelPin {
+    /// The directory with the wheel's files (of the subtree to keep, if the pin names one), fetched if missing.
     ///
     /// # Errors
     /// See [`Error`]; nothing half done is left, and the next call tries again.
-    pub fn wheel(&self, cx: &Context, pin: &WheelPin) -> Result<PathBuf, Error> {
-        let entry = self.entry(KIND, &pin.key())?;
-        let downloads = self.root().join(DOWNLOADS).join(pin.key());
+    pub fn fetch(&self, cx: &Context, store: &Store) -> Result<PathBuf, Error> {
+        let entry = store.entry(KIND, &self.key())?;
+        let downloads = store.root().join(DOWNLOADS).join(self.key());
         entry.get_or_build(cx, |target| {
-            let message = format!("Fetching {} {} ({})", pin.name, pin.version, megabytes(pin.size));
-            cx.emit(Event::Started { task: pin.task(), message, total_bytes: Some(pin.size) });
-            let count = fill(cx, pin, &downloads, target)?;
+            let message = format!("Fetching {} {} ({})", self.name, self.version, megabytes(self.size));
+            cx.emit(Event::Started { task: self.task(), message, total_bytes: Some(self.size) });
+            let count = fill(cx, self, &downloads, target)?;
             // Before the entry is written to the disk, so that what nobody needs is not. If some is left, it is only space.
             let _ = std::fs::remove_dir_all(&downloads);
             settle(target)?;
-            let message = format!("{} {} ready ({count} files)", pin.name, pin.version);
-            cx.emit(Event::Finished { task: pin.task(), message });
+            let message = format!("{} {} ready ({count} files)", self.name, self.version);
+            cx.emit(Event::Finished { task: self.task(), message });
             Ok(())
         })
     }
 
-    /// The directory [`wheel`](Self::wheel) would return, if it is there; then it is complete. Writes nothing.
-    pub fn path_of(&self, pin: &WheelPin) -> Option<PathBuf> {
-        self.entry(KIND, &pin.key()).ok()?.get()
+    /// The directory [`fetch`](Self::fetch) would return, if it is there; then it is complete. Writes nothing.
+    pub fn find(&self, store: &Store) -> Option<PathBuf> {
+        store.entry(KIND, &self.key()).ok()?.get()
     }
 }
 
@@ -70,7 +70,7 @@ fn fill(cx: &Context, pin: &WheelPin, downloads: &Path, target: &Path) -> Result
 }
 
 /// Whether an earlier run got as far as the whole file, and it is the pinned one.
-fn arrived_earlier(pin: &WheelPin, file: &Path) -> Result<bool, Error> {
+fn arrived_earlier(pin: &WheelPin, file: &Path) -> Result<bool, StoreError> {
     let whole = fs_err::metadata(file).is_ok_and(|meta| meta.len() == pin.size);
     Ok(whole && digest::of_file(file)? == pin.sha256)
 }
@@ -80,12 +80,12 @@ fn verify(pin: &WheelPin, file: &Path, origin: String) -> Result<(), Error> {
     if found == pin.sha256 {
         return Ok(());
     }
-    fs_err::remove_file(file).map_err(|e| Error::io("cannot delete a file that is not the pinned one", e))?;
+    fs_err::remove_file(file).map_err(|e| StoreError::io("cannot delete a file that is not the pinned one", e))?;
     Err(Error::Checksum { file: pin.file, origin, expected: pin.sha256, found })
 }
 
 /// The directories of the download; `tmp` and `tree` are emptied, the rest is kept from an earlier run.
-fn workplace(downloads: &Path) -> Result<Workplace, Error> {
+fn workplace(downloads: &Path) -> Result<Workplace, StoreError> {
     let place = Workplace {
         wheels: downloads.join("wheels"),
         cache: downloads.join("uv-cache"),
@@ -95,16 +95,17 @@ fn workplace(downloads: &Path) -> Result<Workplace, Error> {
     empty(&place.tmp)?;
     empty(&place.tree)?;
     for dir in [&place.wheels, &place.cache] {
-        fs_err::create_dir_all(dir).map_err(|e| Error::write("cannot write to the store", dir, e))?;
+        fs_err::create_dir_all(dir).map_err(|e| StoreError::write("cannot write to the store", dir, e))?;
     }
     Ok(place)
 }
 
-fn empty(dir: &Path) -> Result<(), Error> {
+fn empty(dir: &Path) -> Result<(), StoreError> {
     if dir.symlink_metadata().is_ok() {
-        fs_err::remove_dir_all(dir).map_err(|e| Error::io("cannot empty a directory of an earlier download", e))?;
+        fs_err::remove_dir_all(dir)
+            .map_err(|e| StoreError::io("cannot empty a directory of an earlier download", e))?;
     }
-    fs_err::create_dir_all(dir).map_err(|e| Error::write("cannot write to the store", dir, e))
+    fs_err::create_dir_all(dir).map_err(|e| StoreError::write("cannot write to the store", dir, e))
 }
 
 /// The name in the entry of a file in the wheel; `None` if it is not kept.
@@ -123,8 +124,8 @@ fn is_installers(top: &str) -> bool {
 }
 
 /// Moves the wanted part of a tree that the client has unpacked.
-fn take_over(pin: &WheelPin, tree: &Path, target: &Path) -> Result<usize, Error> {
-    let failed = |source| Error::write("cannot move what was fetched into the store", target, source);
+fn take_over(pin: &WheelPin, tree: &Path, target: &Path) -> Result<usize, StoreError> {
+    let failed = |source| StoreError::write("cannot move what was fetched into the store", target, source);
     match pin.keep {
         Some(keep) if !tree.join(keep).is_dir() => return Ok(0),
         // A directory may replace an empty one.
@@ -144,8 +145,8 @@ fn take_over(pin: &WheelPin, tree: &Path, target: &Path) -> Result<usize, Error>
 
 /// Has everything on the disk before the entry gets its name, so that a crash of the machine cannot leave a named entry
 /// with empty files. One call for the whole file system: syncing 20 000 files one by one takes minutes.
-fn settle(dir: &Path) -> Result<(), Error> {
-    let failed = |source| Error::write("cannot write the fetched files to the disk", dir, source);
+fn settle(dir: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::write("cannot write the fetched files to the disk", dir, source);
     let opened = fs_err::File::open(dir).map_err(failed)?;
     #[cfg(target_os = "linux")]
     rustix::fs::syncfs(&opened).map_err(|errno| failed(errno.into()))?;

@@ -25,7 +25,7 @@ fn killed_at_any_moment_the_store_stays_sound() {
         let start = Instant::now();
         assert!(fetch.run(&cx).unwrap().success());
         let time = start.elapsed();
-        remove(&world.store().path_of(&world.pin).unwrap());
+        remove(&world.pin.find(&world.store()).unwrap());
         time
     });
     let whole_run = whole_run.min().unwrap();
@@ -39,7 +39,7 @@ fn killed_at_any_moment_the_store_stays_sound() {
         drop(running);
         if world.whole(FILES) {
             finished += 1;
-            remove(&world.store().path_of(&world.pin).unwrap());
+            remove(&world.pin.find(&world.store()).unwrap());
         }
     }
     assert!(finished < KILLS, "no run was killed before its end");
@@ -47,6 +47,21 @@ fn killed_at_any_moment_the_store_stays_sound() {
     let output = fetch.run(&cx).unwrap();
     assert!(output.success(), "{}", output.last_words(10));
     assert!(world.whole(FILES));
+    world.assert_tidy();
+}
+
+#[test]
+fn eight_processes_fetch_once() {
+    let world = World::new(50);
+    world.pip_stub();
+    let cx = world.cx().with_var("STUB_WAIT", "0.3");
+    let started: Vec<_> = (0..8).map(|_| world.example(&world.path("store")).start(&cx).unwrap()).collect();
+    for running in started {
+        let output = running.wait().unwrap();
+        assert!(output.success(), "{}", output.last_words(10));
+    }
+    assert!(world.whole(50));
+    assert_eq!(world.stub_log().len(), 1);
     world.assert_tidy();
 }
 
@@ -81,12 +96,12 @@ fn a_disk_that_fills_up_is_named_and_leaves_no_entry() {
         if !sh(&format!("mount -t tmpfs -o size={kilobytes}k none .")) {
             return skipped("no small file system can be mounted here (needs root)");
         }
-        let result = world.store().wheel(&world.cx(), &world.pin);
+        let result = world.pin.fetch(&world.cx(), &world.store());
         let there = world.whole(FILES);
         let tidy = sh("! ls -A wheels | grep .");
         // Room again: the next run does it.
         assert!(sh("mount -o remount,size=64m ."));
-        let again = world.store().wheel(&world.cx(), &world.pin);
+        let again = world.pin.fetch(&world.cx(), &world.store());
         let whole = world.whole(FILES);
         assert!(sh("umount -l ."));
         let error = result.unwrap_err();

@@ -4,30 +4,30 @@ mod support;
 
 use std::sync::Arc;
 
-use pto_context::Event;
+use pto_context::{Event, Recorder};
 use pto_fetch::{Error, WheelPin};
-use support::{FILE, Keep, World};
+use support::{FILE, World};
 
 #[test]
 fn a_wheel_is_fetched_once() {
     let world = World::new(3);
     world.pip_stub();
-    let events = Arc::new(Keep::default());
+    let events = Arc::new(Recorder::default());
     let cx = world.cx().with_events(events.clone());
-    assert_eq!(world.store().path_of(&world.pin), None);
+    assert_eq!(world.pin.find(&world.store()), None);
 
-    let first = world.store().wheel(&cx, &world.pin).unwrap();
+    let first = world.pin.fetch(&cx, &world.store()).unwrap();
     assert!(world.whole(3));
     world.assert_tidy();
     assert!(!world.path("store/.downloads").join(first.file_name().unwrap()).exists());
-    assert_eq!(world.store().wheel(&cx, &world.pin).unwrap(), first);
+    assert_eq!(world.pin.fetch(&cx, &world.store()).unwrap(), first);
 
     let log = world.stub_log();
     assert_eq!(log.len(), 1, "{log:?}");
     for flag in ["--no-deps", "--only-binary=:all:", "--python-version 3.11", "--platform manylinux2014_x86_64"] {
         assert!(log[0].contains(flag), "{flag} is missing: {}", log[0]);
     }
-    let events = events.0.lock().unwrap();
+    let events = events.events();
     assert!(matches!(&events[0], Event::Started { task, total_bytes, .. }
         if task == "fetch:ptokit-tiny" && *total_bytes == Some(world.pin.size)));
     assert!(
@@ -39,16 +39,16 @@ fn a_wheel_is_fetched_once() {
 fn a_file_with_another_checksum_is_refused_and_not_kept() {
     let world = World::new(0);
     world.pip_stub();
-    let error = world.store().wheel(&world.cx(), &world.wrong_pin()).unwrap_err();
+    let error = world.wrong_pin().fetch(&world.cx(), &world.store()).unwrap_err();
     let text = error.to_string();
     for part in [FILE, &"0".repeat(64), world.pin.sha256, "`pip`", "PIP_FIND_LINKS="] {
         assert!(text.contains(part), "{part} is missing: {text}");
     }
     assert!(error.hint().unwrap().contains("PIP_INDEX_URL"));
     world.assert_tidy();
-    assert_eq!(world.store().path_of(&world.wrong_pin()), None);
+    assert_eq!(world.wrong_pin().find(&world.store()), None);
     // The next run asks again and does not trip over what the last one left.
-    assert!(matches!(world.store().wheel(&world.cx(), &world.wrong_pin()), Err(Error::Checksum { .. })));
+    assert!(matches!(world.wrong_pin().fetch(&world.cx(), &world.store()), Err(Error::Checksum { .. })));
     assert_eq!(world.stub_log().len(), 2);
 }
 
@@ -60,7 +60,7 @@ fn a_whole_file_of_an_earlier_run_is_used_and_a_half_one_is_not() {
         world.pip_stub();
         // Learn where downloads lie by failing one: the client delivers nothing.
         world.program("pip", "exit 1");
-        world.store().wheel(&world.cx(), &world.pin).unwrap_err();
+        world.pin.fetch(&world.cx(), &world.store()).unwrap_err();
         let downloads = fs_err::read_dir(world.path("store/.downloads")).unwrap().next().unwrap().unwrap().path();
         let mut wheel = fs_err::read(world.path("links").join(FILE)).unwrap();
         if spoil {
@@ -68,7 +68,7 @@ fn a_whole_file_of_an_earlier_run_is_used_and_a_half_one_is_not() {
         }
         fs_err::write(downloads.join("wheels").join(FILE), &wheel[..length.min(wheel.len())]).unwrap();
         world.pip_stub();
-        world.store().wheel(&world.cx(), &world.pin).unwrap();
+        world.pin.fetch(&world.cx(), &world.store()).unwrap();
         assert_eq!(world.stub_log().len(), runs);
     }
 }
@@ -78,7 +78,7 @@ fn another_file_than_the_pinned_one_is_named() {
     let world = World::new(0);
     world.pip_stub();
     let cx = world.cx().with_var("STUB_WHEEL", "/etc/hostname");
-    let error = world.store().wheel(&cx, &world.pin).unwrap_err();
+    let error = world.pin.fetch(&cx, &world.store()).unwrap_err();
     assert_eq!(error.to_string(), format!("expected the file `{FILE}`, the client got `hostname`"));
 }
 
@@ -87,7 +87,7 @@ fn a_subtree_that_is_not_there_is_an_error() {
     let world = World::new(0);
     world.pip_stub();
     let pin = WheelPin { keep: Some("no/such"), ..world.pin };
-    let error = world.store().wheel(&world.cx(), &pin).unwrap_err();
+    let error = pin.fetch(&world.cx(), &world.store()).unwrap_err();
     assert_eq!(error.to_string(), format!("`{FILE}` holds no directory `no/such`"));
     world.assert_tidy();
 }
@@ -95,12 +95,12 @@ fn a_subtree_that_is_not_there_is_an_error() {
 #[test]
 fn without_a_client_the_hint_says_how_to_get_one() {
     let world = World::new(0);
-    let error = world.store().wheel(&world.cx(), &world.pin).unwrap_err();
+    let error = world.pin.fetch(&world.cx(), &world.store()).unwrap_err();
     assert!(matches!(error, Error::NoClient { .. }), "{error}");
     assert!(error.hint().unwrap().contains("ensurepip"));
     // Python without pip is no client either.
     world.program("python3", "echo '/usr/bin/python3: No module named pip' >&2; exit 1");
-    assert!(matches!(world.store().wheel(&world.cx(), &world.pin), Err(Error::NoClient { .. })));
+    assert!(matches!(world.pin.fetch(&world.cx(), &world.store()), Err(Error::NoClient { .. })));
 }
 
 #[test]
@@ -108,10 +108,10 @@ fn when_uv_fails_pip_is_tried_and_the_user_told() {
     let world = World::new(0);
     world.pip_stub();
     world.program("uv", "echo 'error: tls handshake' >&2; exit 2");
-    let events = Arc::new(Keep::default());
-    world.store().wheel(&world.cx().with_events(events.clone()), &world.pin).unwrap();
+    let events = Arc::new(Recorder::default());
+    world.pin.fetch(&world.cx().with_events(events.clone()), &world.store()).unwrap();
     let warning = Event::Warning { message: "`uv` exited with code 2; trying another client".into() };
-    assert!(events.0.lock().unwrap().contains(&warning), "{:?}", events.0.lock().unwrap());
+    assert!(events.events().contains(&warning), "{:?}", events.events());
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn when_all_fail_each_ones_last_words_are_told() {
     world.program("uv", "echo 'error: tls handshake' >&2; exit 2");
     world.program("pip", "echo 'ERROR: http://me:pw@mirror refused' >&2; exit 1");
     world.program("python3", "echo 'must not be asked: it is the same pip' >&2; exit 1");
-    let error = world.store().wheel(&world.cx(), &world.pin).unwrap_err();
+    let error = world.pin.fetch(&world.cx(), &world.store()).unwrap_err();
     let expected = "cannot get `ptokit-tiny==1.0`\n`uv` exited with code 2:\nerror: tls handshake\n\
                     `pip` exited with code 1:\nERROR: http://***@mirror refused";
     assert_eq!(error.to_string(), expected);
@@ -136,7 +136,7 @@ fn the_real_clients_deliver_the_same_entry() {
                 continue;
             }
             let pin = WheelPin { keep, ..world.pin };
-            let dir = world.store().wheel(&world.cx(), &pin).unwrap_or_else(|e| panic!("{client}: {e}"));
+            let dir = pin.fetch(&world.cx(), &world.store()).unwrap_or_else(|e| panic!("{client}: {e}"));
             let listing = |dir: &std::path::Path| {
                 let mut names: Vec<_> = fs_err::read_dir(dir).unwrap().map(|e| e.unwrap().file_name()).collect();
                 names.sort();
@@ -158,9 +158,9 @@ fn the_real_clients_refuse_a_wrong_checksum() {
         if !world.real_client(client) {
             continue;
         }
-        let error = world.store().wheel(&world.cx(), &world.wrong_pin()).unwrap_err();
+        let error = world.wrong_pin().fetch(&world.cx(), &world.store()).unwrap_err();
         assert!(matches!(&error, Error::Checksum { found, .. } if found == world.pin.sha256), "{client}: {error}");
-        assert_eq!(world.store().path_of(&world.wrong_pin()), None);
+        assert_eq!(world.wrong_pin().find(&world.store()), None);
         world.assert_tidy();
     }
 }
@@ -173,7 +173,7 @@ fn the_real_clients_without_a_source_are_reported_with_their_last_words() {
             continue;
         }
         fs_err::remove_file(world.path("links").join(FILE)).unwrap();
-        let error = world.store().wheel(&world.cx(), &world.pin).unwrap_err();
+        let error = world.pin.fetch(&world.cx(), &world.store()).unwrap_err();
         let Error::Clients { attempts, .. } = &error else { panic!("{client}: {error}") };
         assert!(attempts.len() == 1 && attempts[0].last_words.contains(NAME_IN_WORDS), "{client}: {error}");
     }

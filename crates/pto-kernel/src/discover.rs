@@ -41,6 +41,15 @@ impl Discovery {
     }
 }
 
+impl Discovery {
+    /// What to say to somebody who named a kernel that is not here: the nearest name, or all of them.
+    pub fn advice(&self, name: &str) -> String {
+        let known = || self.kernels.iter().map(|kernel| kernel.name.as_str());
+        crate::manifest::nearest_help(name, known())
+            .unwrap_or_else(|| format!("the kernels are {}", crate::manifest::quoted(known())))
+    }
+}
+
 /// Reads every manifest under `root`; or the one manifest that `root` is.
 ///
 /// Hidden directories and `target` are not entered, symbolic links to directories are not followed.
@@ -53,7 +62,8 @@ pub fn discover(root: &Path) -> Discovery {
         walk(root, &mut manifests, &mut discovery.failures);
     }
     manifests.sort();
-    for path in manifests {
+    // `.` is where one stands: paths below it are shown as they would be typed.
+    for path in manifests.into_iter().map(|path| path.strip_prefix(".").map(Path::to_path_buf).unwrap_or(path)) {
         match Manifest::load(&path) {
             Ok(manifest) => discovery.kernels.push(manifest),
             Err(error) => discovery.failures.push((path, error)),

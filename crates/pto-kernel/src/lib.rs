@@ -28,6 +28,7 @@ pub mod discover;
 mod error;
 pub mod launcher;
 pub mod manifest;
+pub mod run;
 pub mod scaffold;
 pub mod signature;
 pub mod source;

@@ -6,7 +6,7 @@ use crate::KernelError;
 use crate::manifest::{FILE_NAME, is_identifier};
 
 /// Text of the files; `@NAME@` stands for the kernel's name.
-const MANIFEST: &str = include_str!("../templates/kernel.toml");
+const MANIFEST: &str = include_str!("../templates/manifest.toml");
 const SOURCE: &str = include_str!("../templates/kernel.cpp");
 const README: &str = include_str!("../templates/README.md");
 const NAME: &str = "@NAME@";

@@ -96,11 +96,18 @@ fn the_parameters_keep_their_order() {
 
 #[test]
 fn awkward_parameters_are_renamed_or_kept_apart() {
-    let source = "extern \"C\" void go(void *stream, void *, void *vector_cores, int targets, double, bool causal, Config c, uint8_t) { k<<<4, nullptr, stream>>>(); }";
+    let source = "extern \"C\" void go(void *stream, void *\u{e9}, void *vector_cores, int targets, double, bool causal, Config c, uint8_t) { k<<<4, nullptr, stream>>>(); }";
     let manifest = manifest(source, &adopted(source, None).unwrap());
     let names: Vec<&str> = manifest.args.iter().map(|arg| arg.name.as_str()).collect();
     assert_eq!(names, ["arg1", "vector_cores_", "targets_", "arg4", "causal", "c", "arg7"]);
     assert_eq!(manifest.launch.block_dim.source(), "4");
+}
+
+#[test]
+fn a_name_beyond_any_expression_is_not_kept() {
+    let source = format!("extern \"C\" void go(void *stream, void *{}) {{}}", "y".repeat(100_000));
+    let manifest = manifest(&source, &adopted(&source, None).unwrap());
+    assert_eq!(manifest.args[0].name, "arg1");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Real children: streams, status, environment, masking.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use pto_context::{Context, Event, EventSink};
+use pto_context::{Context, Event, Recorder};
 use pto_process::{Error, Invocation, Status, Stdin, Stream};
 
 fn cx() -> Context {
@@ -101,13 +101,7 @@ fn a_panic_in_the_callback_ends_the_child() {
 
 #[test]
 fn secrets_are_masked_wherever_people_look() {
-    struct Keep(Mutex<Vec<Event>>);
-    impl EventSink for Keep {
-        fn event(&self, event: Event) {
-            self.0.lock().unwrap().push(event);
-        }
-    }
-    let events = Arc::new(Keep(Mutex::new(Vec::new())));
+    let events = Arc::new(Recorder::default());
     let script = "echo \"token=$TOKEN\" >&2; echo http://me:pw@host/; exit 1";
     let invocation = sh(script).env("TOKEN", "hunter2").secret("hunter2").arg("--key=hunter2");
     let mut lines = String::new();
@@ -119,9 +113,9 @@ fn secrets_are_masked_wherever_people_look() {
     assert_eq!(output.last_words(5), "token=***");
     let line = output.line.clone();
     let error = output.require_success().unwrap_err();
-    let shown = format!("{lines} {error} {error:?} {:?} {line} {:?}", error.hint(), events.0.lock().unwrap());
+    let shown = format!("{lines} {error} {error:?} {:?} {line} {:?}", error.hint(), events.events());
     assert!(!shown.contains("hunter2") && !shown.contains("me:pw"), "{shown}");
-    assert_eq!(*events.0.lock().unwrap(), [Event::Command { line }]);
+    assert_eq!(events.events(), [Event::Command { line }]);
 }
 
 #[test]

@@ -67,11 +67,12 @@ impl Error {
         matches!(self, Self::Interrupted)
     }
 
-    pub(crate) fn io(action: &'static str, source: io::Error) -> Self {
+    /// An error of the system while doing something, which `action` says: "cannot read the downloaded file".
+    pub fn io(action: &'static str, source: io::Error) -> Self {
         Self::Io { action, source }
     }
 
-    /// An error of writing under a directory: tells a full disk from the rest.
+    /// An error of writing under a directory: tells a full disk from the rest. For builders too.
     pub fn write(action: &'static str, under: &Path, source: io::Error) -> Self {
         if is_full(&source) { Self::NoSpace { path: under.to_owned(), source } } else { Self::io(action, source) }
     }
@@ -83,7 +84,10 @@ fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
-/// For long work without a child.
-pub(crate) fn stop_if_interrupted() -> Result<(), Error> {
+/// An error once an interrupt was asked for. Builders that work for long ask between their steps.
+///
+/// # Errors
+/// [`Error::Interrupted`].
+pub fn stop_if_interrupted() -> Result<(), Error> {
     if pto_context::interrupt::requested() { Err(Error::Interrupted) } else { Ok(()) }
 }

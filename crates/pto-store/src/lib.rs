@@ -31,5 +31,5 @@ mod lock;
 mod store;
 
 pub use entry::Entry;
-pub use error::Error;
+pub use error::{Error, stop_if_interrupted};
 pub use store::Store;

@@ -110,13 +110,15 @@ fn side_library(side: Side, mix: bool, name: &str) -> String {
     }
 }
 
-/// Builds a kernel, unless the store has it for exactly these sources, headers, flags and this compiler.
+/// Builds a kernel, unless `artifacts` has it for exactly these sources, headers, flags and this compiler. What all kernels
+/// share (the runtime, the precompiled prelude) is in `shared`; both may be one store.
 ///
 /// # Errors
 /// See [`CpuError`]; [`CpuError::is_the_kernels`] tells the kernel's faults from the machine's.
 pub fn build(
     cx: &Context,
-    store: &Store,
+    shared: &Store,
+    artifacts: &Store,
     toolchain: &Toolchain,
     request: &KernelRequest,
 ) -> Result<Artifact, CpuError> {
@@ -130,10 +132,10 @@ pub fn build(
     .into_iter()
     .map(|side| SideFlags::new(side, request, toolchain))
     .collect();
-    let runtime = runtime::library(cx, store, toolchain)?;
-    let precompiled = in_parallel(&sides, |side| Precompiled::get(cx, store, toolchain, side))?;
+    let runtime = runtime::library(cx, shared, toolchain)?;
+    let precompiled = in_parallel(&sides, |side| Precompiled::get(cx, shared, toolchain, side))?;
     let key = key(toolchain, request, &sides, &precompiled, &sources);
-    let entry = store.entry("cpu-kernel", &key)?;
+    let entry = artifacts.entry("cpu-kernel", &key)?;
     if let Some(dir) = entry.get() {
         if Dependencies::load(&dir.join(DEPS)).is_some_and(|deps| deps.changed().is_none()) {
             return Ok(artifact(&dir, request, true, start));

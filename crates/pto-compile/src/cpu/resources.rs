@@ -72,6 +72,8 @@ pub(super) fn digest() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use pto_context::{Context, Event};
 use pto_process::{Error as ProcessError, Invocation, Output, Status};
+use pto_store::Error as StoreError;
 
 use crate::error::{Attempt, Error};
 use crate::pin::WheelPin;
@@ -84,16 +85,16 @@ fn run(cx: &Context, client: Invocation, place: &Workplace) -> Result<Result<Out
             let last_words = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
             return Ok(Err(Try::Broken(Attempt { line, ended: error.to_string(), last_words })));
         }
-        Err(error) if error.is_interrupted() => return Err(Error::Interrupted),
+        Err(error) if error.is_interrupted() => return Err(StoreError::Interrupted.into()),
         Err(error) => return Err(Error::Process(error)),
     };
     match output.status {
         Status::Exited(0) => Ok(Ok(output)),
-        Status::Interrupted => Err(Error::Interrupted),
+        Status::Interrupted => Err(StoreError::Interrupted.into()),
         _ if says_disk_full(&output) => {
             let source = std::io::Error::new(std::io::ErrorKind::StorageFull, output.last_words(2));
             let path = place.wheels.parent().unwrap_or(&place.wheels).to_owned();
-            Err(Error::NoSpace { path, source })
+            Err(StoreError::NoSpace { path, source }.into())
         }
         status => {
             let ended = format!("`{}` {status}", output.program);

@@ -2,6 +2,7 @@
 
 use pto_context::Context;
 use pto_process::Invocation;
+use pto_store::Error as StoreError;
 
 use super::{Delivery, Try, Workplace, mirrors, run};
 use crate::error::Error;
@@ -43,7 +44,8 @@ fn deliver(cx: &Context, pin: &WheelPin, place: &Workplace, pip: Invocation, nam
     if file.is_file() {
         return Ok(Try::Delivered(Delivery::Wheel { file, origin: mirrors::origin(cx, name) }));
     }
-    let listing = fs_err::read_dir(&place.wheels).map_err(|e| Error::io("cannot read what `pip` downloaded", e))?;
+    let listing =
+        fs_err::read_dir(&place.wheels).map_err(|e| StoreError::io("cannot read what `pip` downloaded", e))?;
     let found = listing.flatten().map(|item| item.file_name().to_string_lossy().into_owned()).collect();
     Err(Error::OtherFile { expected: pin.file, found })
 }

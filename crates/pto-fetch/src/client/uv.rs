@@ -3,6 +3,7 @@
 
 use pto_context::Context;
 use pto_process::Invocation;
+use pto_store::Error as StoreError;
 
 use super::{Delivery, Try, Workplace, mirrors, run};
 use crate::error::Error;
@@ -40,7 +41,7 @@ fn command(cx: &Context, pin: &WheelPin, place: &Workplace) -> Result<Option<Inv
     let Some(platform) = platform(pin.platform) else { return Ok(None) };
     let requirements = place.tmp.join("requirements.txt");
     fs_err::write(&requirements, format!("{} --hash=sha256:{}\n", pin.requirement(), pin.sha256))
-        .map_err(|e| Error::write("cannot write the requirements file", &place.tmp, e))?;
+        .map_err(|e| StoreError::write("cannot write the requirements file", &place.tmp, e))?;
     let command = Invocation::new("uv")
         .args(["pip", "install", "--no-deps", "--only-binary", ":all:", "--no-progress", "--require-hashes"])
         .args(["--python-version", pin.python, "--python-platform", &platform])

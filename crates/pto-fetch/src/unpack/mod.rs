@@ -9,9 +9,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use fs_err::File;
+use pto_store::{Error as StoreError, stop_if_interrupted};
 use zip::read::ZipArchive;
 
-use crate::error::{Error, Refusal, stop_if_interrupted};
+use crate::error::{Error, Refusal};
 use names::Names;
 
 /// The highest size ratio of an entry above [`RATIO_FREE`]. Headers full of repetition reach 60; deflate can do 1032.
@@ -33,7 +34,7 @@ pub(crate) struct Job<'a> {
 impl Job<'_> {
     /// Checks the whole archive, then writes the files that are wanted into `target`. Returns how many.
     pub(crate) fn unpack(&self, target: &Path) -> Result<usize, Error> {
-        let open = || File::open(self.archive).map_err(|e| Error::io("cannot read the downloaded file", e));
+        let open = || File::open(self.archive).map_err(|e| StoreError::io("cannot read the downloaded file", e));
         let mut archive = ZipArchive::new(open()?).map_err(|e| self.unreadable(e))?;
         if archive.has_duplicate_names() {
             let name = repeated_name(open()?, archive.central_directory_start());
@@ -78,7 +79,7 @@ impl Job<'_> {
         let name = entry.name().map_err(|e| self.unreadable(e))?.into_owned();
         let Some(kept) = (self.keep)(&name).filter(|_| !entry.is_dir()) else { return Ok(false) };
         let path = target.join(kept);
-        let failed = |source| Error::write("cannot unpack into the store", target, source);
+        let failed = |source| StoreError::write("cannot unpack into the store", target, source);
         if let Some(parent) = path.parent() {
             fs_err::create_dir_all(parent).map_err(failed)?;
         }

@@ -5,11 +5,12 @@
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use pto_context::{Context, Event, EventSink, Silent};
-use pto_fetch::{Store, WheelPin};
+use pto_context::{Context, Silent};
+use pto_fetch::WheelPin;
 use pto_process::Invocation;
+use pto_store::Store;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -118,7 +119,7 @@ impl World {
     /// The example program as an invocation that gets this world's wheel into the store.
     pub(crate) fn example(&self, store: &Path) -> Invocation {
         let tests = std::env::current_exe().unwrap();
-        let example = tests.ancestors().nth(2).unwrap().join("examples/store");
+        let example = tests.ancestors().nth(2).unwrap().join("examples/wheel");
         assert!(example.exists(), "`{}` is missing: cargo build -p pto-fetch --examples", example.display());
         let pin = self.pin;
         let sizes = [pin.size.to_string(), pin.unpacked_size.to_string()];
@@ -143,7 +144,7 @@ impl World {
     /// Whether the entry is there; if so it must be whole.
     #[track_caller]
     pub(crate) fn whole(&self, more_files: usize) -> bool {
-        let Some(dir) = self.store().path_of(&self.pin) else { return false };
+        let Some(dir) = self.pin.find(&self.store()) else { return false };
         assert_eq!(fs_err::read(dir.join("include/tiny.h")).unwrap(), b"#pragma once\n");
         assert_ne!(fs_err::metadata(dir.join("tool")).unwrap().permissions().mode() & 0o100, 0);
         for i in 0..more_files {
@@ -156,16 +157,6 @@ impl World {
 /// This machine, for what a test needs of it.
 pub(crate) fn machine() -> Context {
     Context::from_process(Arc::new(Silent)).unwrap()
-}
-
-/// Keeps all events.
-#[derive(Default)]
-pub(crate) struct Keep(pub(crate) Mutex<Vec<Event>>);
-
-impl EventSink for Keep {
-    fn event(&self, event: Event) {
-        self.0.lock().unwrap().push(event);
-    }
 }
 
 pub(crate) struct Wheel {

@@ -10,6 +10,9 @@ use super::guess::{self, Guess, Role};
 use crate::manifest::{BLOCK_DIM, CORE_COUNTS, Dir, STREAM, is_identifier};
 use crate::source::{Function, Source};
 
+/// Longer names are not kept; expressions have a greatest length.
+const LONGEST_NAME: usize = 100;
+
 /// The size of a dynamic dim until its author says better.
 const FIRST_SIZE: i64 = 1024;
 
@@ -55,8 +58,9 @@ fn arguments(function: &Function, roles: Vec<Role>) -> Vec<Argument> {
         let mut name = match (&role, &param.name) {
             (Role::BlockDim, _) => BLOCK_DIM.to_owned(),
             (Role::Stream, _) => STREAM.to_owned(),
-            (_, Some(name)) => name.clone(),
-            (_, None) => format!("arg{index}"),
+            (_, Some(name)) if is_identifier(name) && name.len() <= LONGEST_NAME => name.clone(),
+            // Nameless, or named as no expression could name it: no suffix would make that name free.
+            _ => format!("arg{index}"),
         };
         if matches!(role, Role::Tensor { .. } | Role::Scalar { .. }) {
             while !is_free(&name) || args.iter().any(|arg| arg.name == name) {

@@ -1,6 +1,6 @@
 //! Gets a pinned wheel into a store and prints where it is:
 //!
-//! `store ROOT NAME VERSION FILE SHA256 SIZE UNPACKED_SIZE PYTHON PLATFORM [KEEP]`
+//! `wheel ROOT NAME VERSION FILE SHA256 SIZE UNPACKED_SIZE PYTHON PLATFORM [KEEP]`
 //!
 //! Ctrl-C stops it; run again, it goes on with what was fetched whole. Exit codes: 0 there, 3 not to be had.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program, not a library")]
@@ -9,7 +9,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use pto_context::{Context, Event, EventSink};
-use pto_fetch::{Error, Store, WheelPin};
+use pto_fetch::{Error, WheelPin};
+use pto_store::Store;
 
 struct ToStderr;
 
@@ -28,7 +29,7 @@ impl EventSink for ToStderr {
 fn main() -> ExitCode {
     let args: Vec<&'static str> = std::env::args().skip(1).map(|arg| &*arg.leak()).collect();
     let Some((root, pin)) = parse(&args) else {
-        eprintln!("usage: store ROOT NAME VERSION FILE SHA256 SIZE UNPACKED_SIZE PYTHON PLATFORM [KEEP]");
+        eprintln!("usage: wheel ROOT NAME VERSION FILE SHA256 SIZE UNPACKED_SIZE PYTHON PLATFORM [KEEP]");
         return ExitCode::from(2);
     };
     match run(root, &pin) {
@@ -57,7 +58,7 @@ fn parse(args: &[&'static str]) -> Option<(&'static str, WheelPin)> {
 fn run(root: &str, pin: &WheelPin) -> Result<(), Box<dyn std::error::Error>> {
     pto_process::interrupt::install()?;
     let cx = Context::from_process(Arc::new(ToStderr))?;
-    let dir = Store::open(cx.cwd().join(root)).wheel(&cx, pin)?;
+    let dir = pin.fetch(&cx, &Store::open(cx.cwd().join(root)))?;
     println!("{}", dir.display());
     Ok(())
 }

@@ -1,16 +1,12 @@
-//! Entries: whole or not there, built once, also by many at once.
-
-mod support;
+//! Entries: whole or not there, built once, also by many threads.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pto_context::{Context, Event};
-use pto_fetch::{Error, Store};
-use pto_process::Invocation;
-use support::{Keep, World, machine, skipped};
+use pto_context::{Context, Event, Recorder};
+use pto_store::{Error, Store};
 
 fn cx() -> Context {
     Context::fake("/", [("A", "1")])
@@ -56,7 +52,7 @@ fn what_dead_processes_left_is_cleaned() {
 #[test]
 fn eight_threads_build_once_and_whoever_waits_says_so() {
     let dir = tempfile::tempdir().unwrap();
-    let (builds, events) = (AtomicUsize::new(0), Arc::new(Keep::default()));
+    let (builds, events) = (AtomicUsize::new(0), Arc::new(Recorder::default()));
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
@@ -72,24 +68,9 @@ fn eight_threads_build_once_and_whoever_waits_says_so() {
         }
     });
     assert_eq!(builds.load(Ordering::SeqCst), 1);
-    let events = events.0.lock().unwrap();
+    let events = events.events();
     let waiting = events.iter().filter(|event| matches!(event, Event::Started { task, .. } if task == "wait:kind/key"));
     assert_eq!(waiting.count(), 7);
-}
-
-#[test]
-fn eight_processes_fetch_once() {
-    let world = World::new(50);
-    world.pip_stub();
-    let cx = world.cx().with_var("STUB_WAIT", "0.3");
-    let started: Vec<_> = (0..8).map(|_| world.example(&world.path("store")).start(&cx).unwrap()).collect();
-    for running in started {
-        let output = running.wait().unwrap();
-        assert!(output.success(), "{}", output.last_words(10));
-    }
-    assert!(world.whole(50));
-    assert_eq!(world.stub_log().len(), 1);
-    world.assert_tidy();
 }
 
 #[test]
@@ -101,34 +82,4 @@ fn a_removed_entry_is_gone_and_can_be_built_again() {
     entry.remove(&cx()).unwrap();
     assert_eq!((entry.get(), names(&dir.path().join("kind"))), (None, vec![]));
     assert!(entry.get_or_build(&cx(), fill).is_ok());
-}
-
-#[test]
-fn a_read_only_store_serves_what_it_has_and_refuses_the_rest() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path());
-    let sh = |script: &str| {
-        let output = Invocation::new("sh").args(["-c", script]).cwd(dir.path()).run(&machine()).unwrap();
-        output.success()
-    };
-    // Permissions do not bind root, a read-only file system does.
-    let root = sh("test $(id -u) = 0");
-    if root && !sh("mount -t tmpfs none .") {
-        return skipped("running as root, and no file system can be mounted to make it read-only");
-    }
-    let there = store.entry("kind", "there").unwrap();
-    there.get_or_build(&cx(), fill).unwrap();
-    assert!(sh(if root { "mount -o remount,ro ." } else { "chmod -R a-w ." }));
-
-    let served = there.get_or_build(&cx(), fill);
-    let refused = store.entry("kind", "missing").unwrap().get_or_build(&cx(), fill);
-    assert!(sh(if root { "umount -l ." } else { "chmod -R u+w ." }));
-    assert_eq!(served.unwrap(), there.path());
-    let error = refused.unwrap_err();
-    let missing = dir.path().join("kind/missing");
-    assert_eq!(
-        error.to_string(),
-        format!("`{}` is not in the store, and the store cannot be written", missing.display())
-    );
-    assert!(error.hint().unwrap().contains("PTOKIT_HOME"));
 }

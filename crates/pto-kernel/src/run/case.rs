@@ -1,0 +1,204 @@
+//! One case: inputs, golden, launch, comparison.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use pto_acl::LoadPlan;
+use pto_context::Context;
+use pto_golden::{Options, Tensor, compare_set, poison};
+use pto_launch::{Argument, Buffer, Init, LaunchRequest, Launched, Scalar, Verdict, host_acl, launch};
+use pto_platform::{Soc, Target};
+
+use super::build::Built;
+use super::error::RunError;
+use super::report::{CaseResult, CaseStatus};
+use super::workshop::Workshop;
+use super::{golden, inputs};
+use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue, bind};
+use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
+
+/// The device a kernel runs on unless the user's library says otherwise.
+const DEVICE: u32 = 0;
+/// As many of the last bytes that a kernel wrote are kept.
+const LAST_SAID: usize = 2000;
+
+/// Runs one case.
+pub(super) fn run(
+    cx: &Context,
+    workshop: &Workshop,
+    manifest: &Manifest,
+    built: &Built,
+    target: Target,
+    soc: &'static Soc,
+    case: &Case,
+) -> Result<CaseResult, RunError> {
+    if pto_process::interrupt::requested() {
+        return Err(RunError::Interrupted);
+    }
+    let start = Instant::now();
+    let bound = bind(manifest, case, Cores::from(soc))?;
+    let mut result = CaseResult::started(case, target, bound.block_dim);
+    let inputs = inputs::make(manifest, &bound)?;
+    match golden::make(cx, manifest, &bound, &inputs)? {
+        Err(why) => {
+            result.status = CaseStatus::NoGolden;
+            result.message = why;
+        }
+        Ok(golden) => {
+            let launched = launch_case(cx, workshop, manifest, built, target, soc, &bound, &inputs)?;
+            judge(manifest, &bound, launched, &golden, &mut result)?;
+        }
+    }
+    result.seconds = start.elapsed().as_secs_f64();
+    Ok(result)
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "each is a different noun of the launch; a struct would only rename them"
+)]
+fn launch_case(
+    cx: &Context,
+    workshop: &Workshop,
+    manifest: &Manifest,
+    built: &Built,
+    target: Target,
+    soc: &Soc,
+    bound: &BoundCase,
+    inputs: &BTreeMap<String, Tensor>,
+) -> Result<Launched, RunError> {
+    let on_cpu = target == Target::Cpu;
+    let (process_timeout, sync_timeout) = Workshop::timeouts(cx, on_cpu);
+    let request = LaunchRequest {
+        library: built.library.clone(),
+        symbol: built.symbol.clone(),
+        arguments: arguments(manifest, bound, inputs),
+        acl: acl_candidates(cx, workshop, on_cpu)?,
+        device: DEVICE,
+        memory_limit: on_cpu.then(physical_memory),
+        sync_timeout,
+        process_timeout,
+    };
+    let cx = if on_cpu { playing(cx, soc) } else { cx.clone() };
+    Ok(launch(&cx, &workshop.setup.worker, &request)?)
+}
+
+fn acl_candidates(cx: &Context, workshop: &Workshop, on_cpu: bool) -> Result<Vec<PathBuf>, RunError> {
+    if on_cpu {
+        return Ok(vec![host_acl(cx, workshop.setup.worker.program())?]);
+    }
+    Ok(LoadPlan::cann(cx).candidates().to_vec())
+}
+
+/// The host ACL library tells a kernel's host code about the SoC that is played.
+fn playing(cx: &Context, soc: &Soc) -> Context {
+    cx.clone()
+        .with_var("PTO_ACLSIM_SOC", soc.name)
+        .with_var("PTO_ACLSIM_CUBE_CORES", soc.cube_cores.to_string())
+        .with_var("PTO_ACLSIM_VECTOR_CORES", soc.vector_cores.to_string())
+}
+
+fn physical_memory() -> u64 {
+    let info = rustix::system::sysinfo();
+    #[expect(clippy::useless_conversion, reason = "the field's width differs by platform")]
+    (u64::from(info.totalram) * u64::from(info.mem_unit))
+}
+
+fn arguments(manifest: &Manifest, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Vec<Argument> {
+    let argument = |item: &SignatureItem| match item {
+        SignatureItem::BlockDim => Argument::BlockDim(bound.block_dim),
+        SignatureItem::Stream => Argument::Stream,
+        SignatureItem::Arg(index) => {
+            let arg = &bound.args[*index];
+            match &arg.value {
+                BoundValue::Tensor(tensor) => Argument::Buffer(buffer(&arg.name, tensor, inputs)),
+                BoundValue::Scalar(value) => Argument::Scalar(scalar(*value)),
+            }
+        }
+    };
+    manifest.launch.signature.iter().map(argument).collect()
+}
+
+/// Outputs and workspace hold a pattern before the launch, so that what nobody wrote can be told.
+fn buffer(name: &str, tensor: &BoundTensor, inputs: &BTreeMap<String, Tensor>) -> Buffer {
+    let init = match inputs.get(name) {
+        Some(input) => Init::Bytes(input.bytes().to_vec()),
+        None => Init::Pattern(poison(tensor.dtype, 1)),
+    };
+    Buffer { name: name.to_owned(), bytes: tensor.bytes, init, output: tensor.dir.is_output() }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value was checked against its type when it was bound"
+)]
+fn scalar(value: ScalarValue) -> Scalar {
+    match value {
+        ScalarValue::Float { dtype: ScalarType::F32, value } => Scalar::F32(value as f32),
+        ScalarValue::Float { value, .. } => Scalar::F64(value),
+        ScalarValue::Integer { dtype, value } => match dtype {
+            ScalarType::I8 => Scalar::I8(value as i8),
+            ScalarType::I16 => Scalar::I16(value as i16),
+            ScalarType::I32 => Scalar::I32(value as i32),
+            ScalarType::I64 => Scalar::I64(value as i64),
+            ScalarType::U8 => Scalar::U8(value as u8),
+            ScalarType::U16 => Scalar::U16(value as u16),
+            ScalarType::U32 => Scalar::U32(value as u32),
+            ScalarType::U64 => Scalar::U64(value as u64),
+            ScalarType::F32 => Scalar::F32(value as f32),
+            ScalarType::F64 => Scalar::F64(value as f64),
+        },
+    }
+}
+
+fn judge(
+    manifest: &Manifest,
+    bound: &BoundCase,
+    launched: Launched,
+    golden: &BTreeMap<String, Tensor>,
+    result: &mut CaseResult,
+) -> Result<(), RunError> {
+    result.notes = launched.notes;
+    result.device_seconds = launched.device_time.map(|time| time.as_secs_f64());
+    result.message = launched.verdict.to_string();
+    result.status = match launched.verdict {
+        Verdict::Fault { .. } => CaseStatus::Fault,
+        Verdict::Crashed { .. } => CaseStatus::Crashed,
+        Verdict::Exited { .. } => CaseStatus::Exited,
+        Verdict::Hung { .. } => CaseStatus::Hung,
+        Verdict::Completed => {
+            let actual = tensors(bound, launched.outputs)?;
+            let report = compare_set(&actual, golden, |name, golden| {
+                let poisoned = bound.tensors().any(|(arg, tensor)| arg == name && tensor.dir == Dir::Out);
+                (manifest.tolerance_of(name, golden.dtype()), Options { poisoned, ..Options::default() })
+            });
+            result.message = report.summary();
+            let passed = report.passed();
+            result.outputs = report.outputs;
+            if passed { CaseStatus::Passed } else { CaseStatus::Differs }
+        }
+    };
+    if !result.passed() && !launched.said.trim().is_empty() {
+        result.said = Some(tail(&launched.said));
+    }
+    Ok(())
+}
+
+fn tensors(bound: &BoundCase, outputs: BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, Tensor>, RunError> {
+    let mut tensors = BTreeMap::new();
+    for (name, bytes) in outputs {
+        if let Some((_, declared)) = bound.tensors().find(|(arg, _)| *arg == name) {
+            let tensor = Tensor::new(declared.dtype, declared.shape.clone(), bytes)?;
+            tensors.insert(name, tensor);
+        }
+    }
+    Ok(tensors)
+}
+
+fn tail(text: &str) -> String {
+    let start = text.len().saturating_sub(LAST_SAID);
+    let start = (start..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text[start..].to_owned()
+}

@@ -1,0 +1,219 @@
+//! What keeps a kernel from being tried.
+
+use std::io;
+use std::path::PathBuf;
+
+use pto_compile::bisheng::BishengError;
+use pto_compile::cann::CannError;
+use pto_compile::cpu::CpuError;
+use pto_compile::plan::RunError as PlanError;
+use pto_golden::ExprError;
+use pto_launch::LaunchError;
+use pto_platform::Target;
+
+use crate::KernelError;
+
+/// Why a kernel was not tried.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The manifest, its cases or its sources.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// The target is not among the manifest's.
+    #[error("kernel `{kernel}` is not written for `{target}`; its targets are {}", list(.targets))]
+    NotATarget {
+        /// The kernel.
+        kernel: String,
+        /// What was asked for.
+        target: Target,
+        /// What it is written for.
+        targets: Vec<Target>,
+    },
+    /// The SoC does not fit.
+    #[error("`{soc}` is not a SoC that `{target}` of kernel `{kernel}` runs on")]
+    WrongSoc {
+        /// The SoC.
+        soc: &'static str,
+        /// The target.
+        target: Target,
+        /// The kernel.
+        kernel: String,
+    },
+    /// A target without a usual SoC.
+    #[error("no SoC is known for `{target}`")]
+    NoSoc {
+        /// The target.
+        target: Target,
+    },
+    /// There is nothing to run.
+    #[error("kernel `{kernel}` has no cases")]
+    NoCases {
+        /// The kernel.
+        kernel: String,
+    },
+    /// The library has no such symbol.
+    #[error("`{symbol}` is not in the built library; it exports {}", names(.exported))]
+    NoSymbol {
+        /// The launcher's symbol.
+        symbol: String,
+        /// What there is.
+        exported: Vec<String>,
+    },
+    /// The built library cannot be read.
+    #[error("cannot read the symbols of `{}`: {reason}", .library.display())]
+    Unreadable {
+        /// The library.
+        library: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The CPU back end.
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+    /// CANN or its compiler is not here.
+    #[error(transparent)]
+    Cann(#[from] CannError),
+    /// A bisheng plan cannot be made.
+    #[error(transparent)]
+    Bisheng(#[from] BishengError),
+    /// A step of a bisheng plan failed.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The launch could not be tried.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// A pinned package could not be had.
+    #[error(transparent)]
+    Fetch(#[from] pto_fetch::Error),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] pto_store::Error),
+    /// A golden expression has no value for a case.
+    #[error("golden of `{output}` is `{text}`: {source}")]
+    GoldenExpr {
+        /// The output.
+        output: String,
+        /// The expression.
+        text: String,
+        /// Why.
+        source: Box<ExprError>,
+    },
+    /// A golden expression has another shape than its output.
+    #[error("golden of `{output}` is `{text}`, which has shape {found:?} in case {case}; the output has {expected:?}")]
+    GoldenShape {
+        /// The output.
+        output: String,
+        /// The expression.
+        text: String,
+        /// Its shape.
+        found: Vec<usize>,
+        /// The output's shape.
+        expected: Vec<usize>,
+        /// The case.
+        case: String,
+    },
+    /// An input file has another shape than its argument.
+    #[error("`{}` has shape {found:?}; the argument has {expected:?}", .path.display())]
+    InputShape {
+        /// The file.
+        path: PathBuf,
+        /// Its shape.
+        found: Vec<usize>,
+        /// The argument's shape in this case.
+        expected: Vec<usize>,
+    },
+    /// A tensor cannot be made or read.
+    #[error(transparent)]
+    Tensor(#[from] pto_golden::Error),
+    /// A file cannot be written.
+    #[error("cannot write files of a run")]
+    Io(#[source] io::Error),
+    /// The user asked for the end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Whose fault it is, which decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The kernel's source does not compile or link: a negative verdict.
+    Kernel,
+    /// The manifest or the options are malformed.
+    Input,
+    /// This machine lacks something.
+    Machine,
+    /// The user asked for the end.
+    Interrupt,
+}
+
+impl RunError {
+    /// Whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Cpu(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Fetch(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Store(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Launch(LaunchError::Interrupted) | Self::Interrupted => Fault::Interrupt,
+            Self::Cpu(error) if error.is_the_kernels() => Fault::Kernel,
+            Self::Plan(PlanError::Failed { .. }) => Fault::Kernel,
+            Self::Kernel(_)
+            | Self::NotATarget { .. }
+            | Self::WrongSoc { .. }
+            | Self::NoSoc { .. }
+            | Self::NoCases { .. }
+            | Self::NoSymbol { .. }
+            | Self::Bisheng(_)
+            | Self::GoldenExpr { .. }
+            | Self::GoldenShape { .. }
+            | Self::InputShape { .. }
+            | Self::Tensor(_) => Fault::Input,
+            Self::Unreadable { .. }
+            | Self::Cpu(_)
+            | Self::Cann(_)
+            | Self::Plan(_)
+            | Self::Launch(_)
+            | Self::Fetch(_)
+            | Self::Store(_)
+            | Self::Io(_) => Fault::Machine,
+        }
+    }
+
+    /// What to do about it, for people; `None` if the error says all.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Kernel(error) => error.hint(),
+            Self::Cpu(error) => error.hint(),
+            Self::Cann(error) => Some(error.hint()),
+            Self::Plan(error) => error.hint(),
+            Self::Launch(error) => error.hint(),
+            Self::Fetch(error) => error.hint(),
+            Self::Store(error) => error.hint(),
+            Self::Tensor(error) => error.hint(),
+            Self::GoldenExpr { source, .. } => source.help.clone(),
+            Self::NotATarget { targets, .. } => targets
+                .first()
+                .map(|target| format!("use `--target {target}`, or add the target to `targets` in kernel.toml")),
+            Self::NoSymbol { .. } => Some(
+                "set `entry` to the `extern \"C\"` launcher, or `global` to the kernel to have one generated"
+                    .to_owned(),
+            ),
+            Self::NoCases { .. } => Some("give `list` or `edges` in [cases], or a size with `--case`".to_owned()),
+            Self::Io(error) if error.kind() == io::ErrorKind::StorageFull => {
+                Some("free some space, or set `TMPDIR`".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn list(targets: &[Target]) -> String {
+    targets.iter().map(|target| format!("`{target}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn names(names: &[String]) -> String {
+    if names.is_empty() {
+        return "nothing".to_owned();
+    }
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,165 @@
+//! The tensors a case should give: by expression, by a program, or from files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pto_context::Context;
+use pto_golden::{Expr, Tensor, TensorValue, npy};
+use pto_process::Invocation;
+
+use super::error::RunError;
+use crate::cases::{BoundCase, BoundValue, Case, ScalarValue};
+use crate::manifest::{Dim, Golden, Manifest};
+
+/// A golden program that takes longer is taken for hung, unless the manifest says otherwise. In seconds.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Golden tensors by output, or why there are none: the latter is the case's verdict, for the golden is part of it.
+pub(super) type Made = Result<BTreeMap<String, Tensor>, String>;
+
+/// Makes the golden tensors of a case.
+pub(super) fn make(
+    cx: &Context,
+    manifest: &Manifest,
+    bound: &BoundCase,
+    inputs: &BTreeMap<String, Tensor>,
+) -> Result<Made, RunError> {
+    match &manifest.golden {
+        Golden::Expr(exprs) => by_expressions(manifest, bound, inputs, exprs).map(Ok),
+        Golden::Command { argv, timeout } => {
+            by_command(cx, manifest, bound, inputs, argv, timeout.unwrap_or(COMMAND_TIMEOUT))
+        }
+        Golden::Files(dir) => Ok(from_dir(manifest, bound, &dir_of_case(dir, &bound.case))),
+    }
+}
+
+/// `dir/n=4096` if there is one, else `dir` itself.
+pub(super) fn dir_of_case(dir: &Path, case: &Case) -> PathBuf {
+    let own = dir.join(case.to_string());
+    if own.is_dir() { own } else { dir.to_path_buf() }
+}
+
+/// Evaluated in f64, or exactly while all operands are integers, and rounded once to the output's type.
+fn by_expressions(
+    manifest: &Manifest,
+    bound: &BoundCase,
+    inputs: &BTreeMap<String, Tensor>,
+    exprs: &BTreeMap<String, Expr>,
+) -> Result<BTreeMap<String, Tensor>, RunError> {
+    let lookup = |name: &str| value_of(manifest, bound, inputs, name);
+    let mut golden = BTreeMap::new();
+    for (output, expr) in exprs {
+        let text = || expr.source().to_owned();
+        let value = expr.eval_tensor(&lookup).map_err(|source| RunError::GoldenExpr {
+            output: output.clone(),
+            text: text(),
+            source: Box::new(source),
+        })?;
+        let Some((_, declared)) = bound.tensors().find(|(name, _)| name == output) else { continue };
+        if value.shape() != declared.shape {
+            return Err(RunError::GoldenShape {
+                output: output.clone(),
+                text: text(),
+                found: value.shape().to_vec(),
+                expected: declared.shape.clone(),
+                case: bound.case.to_string(),
+            });
+        }
+        golden.insert(output.clone(), Tensor::from_value(declared.dtype, &value));
+    }
+    Ok(golden)
+}
+
+/// What a name means in a golden expression: an input, a scalar argument, a dim.
+fn value_of(
+    manifest: &Manifest,
+    bound: &BoundCase,
+    inputs: &BTreeMap<String, Tensor>,
+    name: &str,
+) -> Option<TensorValue> {
+    if let Some(tensor) = inputs.get(name) {
+        return Some(tensor.to_value());
+    }
+    let scalar = bound.args.iter().find(|arg| arg.name == name).and_then(|arg| match &arg.value {
+        BoundValue::Scalar(ScalarValue::Integer { value, .. }) => Some(TensorValue::int(*value)),
+        BoundValue::Scalar(ScalarValue::Float { value, .. }) => Some(TensorValue::real(*value)),
+        BoundValue::Tensor(_) => None,
+    });
+    scalar.or_else(|| match manifest.dims.get(name)? {
+        Dim::Static(length) => Some(TensorValue::int(*length)),
+        Dim::Dynamic => bound.case.dims.get(name).map(|length| TensorValue::int(*length)),
+    })
+}
+
+/// Runs the program in a directory of its own with `inputs/*.npy` and `case.json`; it writes `golden/*.npy`.
+fn by_command(
+    cx: &Context,
+    manifest: &Manifest,
+    bound: &BoundCase,
+    inputs: &BTreeMap<String, Tensor>,
+    argv: &[String],
+    timeout: Duration,
+) -> Result<Made, RunError> {
+    let scratch = tempfile::Builder::new().prefix("pto-golden-").tempdir().map_err(RunError::Io)?;
+    let (given, wanted) = (scratch.path().join("inputs"), scratch.path().join("golden"));
+    fs_err::create_dir(&given).and_then(|()| fs_err::create_dir(&wanted)).map_err(RunError::Io)?;
+    for (name, tensor) in inputs {
+        npy::write(given.join(format!("{name}.npy")), tensor)?;
+    }
+    fs_err::write(scratch.path().join("case.json"), case_json(manifest, bound)).map_err(RunError::Io)?;
+    let Some((program, rest)) = argv.split_first() else { return Ok(Err("the golden command is empty".to_owned())) };
+    let kernel_dir = cx.cwd().join(&manifest.dir);
+    // A file of the kernel's directory is meant by its name there; everything else is passed as it is.
+    let word = |word: &String| {
+        let there = kernel_dir.join(word);
+        if there.is_file() { there.into_os_string() } else { word.into() }
+    };
+    let output = Invocation::new(word(program))
+        .args(rest.iter().map(word))
+        .cwd(scratch.path())
+        .env("PTO_KERNEL_DIR", &kernel_dir)
+        .deadline(timeout)
+        .run(cx);
+    match output {
+        Ok(output) if output.status == pto_process::Status::Interrupted => Err(RunError::Interrupted),
+        Ok(output) if output.success() => Ok(from_dir(manifest, bound, &wanted)),
+        Ok(output) => Ok(Err(format!("the golden command {}: {}", output.status, output.last_words(4)))),
+        Err(error) if error.is_interrupted() => Err(RunError::Interrupted),
+        Err(error) => Ok(Err(format!("the golden command cannot be run: {error}"))),
+    }
+}
+
+/// What a golden program may want to know besides its inputs: every dim and scalar, and the seed.
+fn case_json(manifest: &Manifest, bound: &BoundCase) -> String {
+    let statics = manifest.dims.iter().filter_map(|(name, dim)| match dim {
+        Dim::Static(length) => Some((name.clone(), *length)),
+        Dim::Dynamic => None,
+    });
+    let dims: BTreeMap<String, i64> = bound.case.dims.clone().into_iter().chain(statics).collect();
+    serde_json::json!({ "kernel": manifest.name, "dims": dims, "seed": bound.case.seed, "block_dim": bound.block_dim })
+        .to_string()
+}
+
+fn from_dir(manifest: &Manifest, bound: &BoundCase, dir: &Path) -> Made {
+    let mut golden = BTreeMap::new();
+    for (arg, spec) in manifest.outputs() {
+        // An inout argument's file of a golden directory is its input; what comes out lies beside it.
+        let names = [format!("{}.golden.npy", arg.name), format!("{}.npy", arg.name)];
+        let Some(path) = names.iter().map(|name| dir.join(name)).find(|path| path.is_file()) else {
+            return Err(format!("there is no golden `{}` in `{}`", names[1], dir.display()));
+        };
+        let tensor = npy::read_as(&path, spec.dtype).map_err(|error| error.to_string())?;
+        golden.insert(arg.name.clone(), tensor);
+    }
+    let known = |name: &str| bound.args.iter().any(|arg| arg.name == name);
+    for entry in fs_err::read_dir(dir).map_err(|error| error.to_string())?.flatten() {
+        let path = entry.path();
+        let stem =
+            path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().trim_end_matches(".golden").to_owned();
+        if path.extension().is_some_and(|extension| extension == "npy") && !known(&stem) {
+            return Err(format!("`{}` is the golden of no argument", path.display()));
+        }
+    }
+    Ok(golden)
+}

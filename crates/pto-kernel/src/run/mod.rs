@@ -1,0 +1,153 @@
+//! Compile, launch, compare: the loop behind `kernel test`.
+//!
+//! [`Workshop`] is what the machine offers (headers, compiler, worker, stores); [`test_kernel`] takes one kernel through
+//! it and gives a [`KernelResult`], in which whatever the kernel did is a status and not an error. Only what keeps a
+//! kernel from being tried at all is a [`RunError`], and that says whose fault it is.
+
+mod build;
+mod case;
+mod error;
+mod golden;
+mod inputs;
+mod pins;
+mod report;
+mod workshop;
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use pto_context::Context;
+use pto_platform::{Soc, Target};
+
+use crate::cases::{Case, CaseFilter, Cores, derive};
+use crate::manifest::Manifest;
+
+pub use build::{Built, build_kernel, launch_symbol, plan_kernel};
+pub use error::{Fault, RunError};
+pub use pins::{ACL_HEADERS, PTO_ISA, zig};
+pub use report::{BuildReport, CaseResult, CaseStatus, KernelResult, Report, Totals};
+pub use workshop::{Fetching, HeaderSource, Setup, Workshop};
+
+/// The seed when neither the manifest nor the user gives one: results are repeatable by default.
+pub const DEFAULT_SEED: u64 = 1;
+
+/// What to run of a kernel.
+#[derive(Debug, Clone, Default)]
+pub struct TestOptions {
+    /// The target; the CPU if nothing is said.
+    pub target: Option<Target>,
+    /// The SoC whose cores are counted, and which the CPU plays.
+    pub soc: Option<&'static Soc>,
+    /// Which cases.
+    pub case: Option<CaseFilter>,
+    /// What random inputs are made from.
+    pub seed: Option<u64>,
+    /// How many cases run at once; all cores if nothing is said.
+    pub jobs: Option<usize>,
+}
+
+/// Builds a kernel and runs its cases. `progress` is called after each case.
+///
+/// # Errors
+/// The kernel could not be tried: see [`RunError::fault`].
+pub fn test_kernel(
+    cx: &Context,
+    workshop: &Workshop,
+    manifest: &Manifest,
+    options: &TestOptions,
+    progress: &(dyn Fn(&CaseResult) + Sync),
+) -> Result<KernelResult, RunError> {
+    let start = Instant::now();
+    let target = options.target.unwrap_or(Target::Cpu);
+    let soc = soc_for(manifest, target, options.soc)?;
+    let cases = select_cases(manifest, target, soc, options)?;
+    let built = build_kernel(cx, workshop, manifest, target, soc)?;
+    let results = run_all(&cases, options.jobs, |case| {
+        let result = case::run(cx, workshop, manifest, &built, target, soc, case)?;
+        progress(&result);
+        Ok(result)
+    })?;
+    Ok(KernelResult::new(manifest, target, soc, built.report, results, start.elapsed()))
+}
+
+/// The cases that the options select, in the order of the manifest.
+///
+/// # Errors
+/// The selection is malformed or selects nothing.
+pub fn select_cases(
+    manifest: &Manifest,
+    target: Target,
+    soc: &Soc,
+    options: &TestOptions,
+) -> Result<Vec<Case>, RunError> {
+    let seed = options.seed.or(manifest.cases.seed).unwrap_or(DEFAULT_SEED);
+    let cases = derive(manifest, target, Cores::from(soc), seed);
+    let selected = match &options.case {
+        Some(filter) => filter.select(manifest, &cases, seed)?,
+        None => cases,
+    };
+    if selected.is_empty() {
+        return Err(RunError::NoCases { kernel: manifest.name.clone() });
+    }
+    Ok(selected)
+}
+
+/// The SoC of a run: the one asked for if it fits the target, else the target's usual one. The CPU plays the first
+/// generation that the kernel is written for.
+///
+/// # Errors
+/// The SoC asked for is of another generation than the target.
+pub fn soc_for(manifest: &Manifest, target: Target, asked: Option<&'static Soc>) -> Result<&'static Soc, RunError> {
+    if !manifest.targets.contains(&target) {
+        return Err(RunError::NotATarget { kernel: manifest.name.clone(), target, targets: manifest.targets.clone() });
+    }
+    let generation = match target {
+        Target::Cpu => manifest.targets.iter().copied().find(|target| *target != Target::Cpu).unwrap_or(Target::A2a3),
+        npu => npu,
+    };
+    let Some(asked) = asked else {
+        return generation.default_soc().ok_or(RunError::NoSoc { target: generation });
+    };
+    let fits = match target {
+        Target::Cpu => {
+            asked.target().is_some_and(|of| manifest.targets.contains(&of) || manifest.targets == [Target::Cpu])
+        }
+        npu => asked.target() == Some(npu),
+    };
+    if fits { Ok(asked) } else { Err(RunError::WrongSoc { soc: asked.name, target, kernel: manifest.name.clone() }) }
+}
+
+/// Runs `work` over the cases on several threads; results come in the order of the cases.
+fn run_all<R: Send>(
+    cases: &[Case],
+    jobs: Option<usize>,
+    work: impl Fn(&Case) -> Result<R, RunError> + Sync,
+) -> Result<Vec<R>, RunError> {
+    // Each case on the CPU is a thread per core of the SoC already: more cases at once than processors only slow it down.
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = jobs.unwrap_or(processors).clamp(1, processors).min(cases.len());
+    let queue = Mutex::new(cases.iter().enumerate());
+    let done = Mutex::new(Vec::with_capacity(cases.len()));
+    let next = || queue.lock().ok()?.next();
+    std::thread::scope(|scope| {
+        let worker = || -> Result<(), RunError> {
+            while let Some((index, case)) = next() {
+                let result = work(case).inspect_err(|_| stop(&queue))?;
+                done.lock().expect("no case panics with the list").push((index, result));
+            }
+            Ok(())
+        };
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("a case does not panic"))
+    })?;
+    let mut done = done.into_inner().expect("no case panics with the list");
+    done.sort_by_key(|(index, _)| *index);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+/// After an error nothing new is started.
+fn stop<I: Iterator>(queue: &Mutex<I>) {
+    if let Ok(mut queue) = queue.lock() {
+        queue.by_ref().for_each(drop);
+    }
+}

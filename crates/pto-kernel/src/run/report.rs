@@ -1,0 +1,228 @@
+//! What a run found, as it is shown and saved.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pto_golden::Report as OutputReport;
+use pto_launch::Note;
+use pto_platform::{Soc, Target};
+use serde::Serialize;
+
+use crate::cases::{Case, Origin};
+use crate::manifest::Manifest;
+
+/// All kernels of a run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// `ptokit.kernel-test/1`.
+    pub schema: &'static str,
+    /// Whether every case of every kernel passed.
+    pub passed: bool,
+    /// The kernels in the order they were asked for.
+    pub kernels: Vec<KernelResult>,
+    /// Cases by status.
+    pub totals: Totals,
+}
+
+/// Cases by status.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Kernels run.
+    pub kernels: usize,
+    /// Cases run.
+    pub cases: usize,
+    /// Cases that passed.
+    pub passed: usize,
+    /// Cases that did not.
+    pub failed: usize,
+}
+
+/// One kernel on one target.
+#[derive(Debug, Clone, Serialize)]
+pub struct KernelResult {
+    /// Its name.
+    pub name: String,
+    /// Its manifest.
+    pub path: PathBuf,
+    /// The target.
+    pub target: Target,
+    /// The SoC whose cores were counted; on the CPU the one that was played.
+    pub soc: &'static str,
+    /// Whether all cases passed.
+    pub passed: bool,
+    /// How it was built; nothing if it could not be.
+    pub build: Option<BuildReport>,
+    /// Why it could not be tried, when it could not.
+    pub error: Option<String>,
+    /// Its cases.
+    pub cases: Vec<CaseResult>,
+    /// From start to end, in seconds.
+    pub seconds: f64,
+}
+
+/// How a kernel was built.
+#[derive(Debug, Clone, Serialize)]
+pub struct BuildReport {
+    /// The library that was launched.
+    pub library: PathBuf,
+    /// Whether it was there already.
+    pub cached: bool,
+    /// How long it took to get it, in seconds.
+    pub seconds: f64,
+    /// The compiler, in its own words.
+    pub compiler: String,
+    /// The PTO-ISA headers.
+    pub headers: PathBuf,
+    /// What the compiler warned of.
+    pub warnings: String,
+}
+
+/// One case.
+#[derive(Debug, Clone, Serialize)]
+pub struct CaseResult {
+    /// The case as the command line takes it, `n=4096`.
+    pub case: String,
+    /// The dynamic dims.
+    pub dims: BTreeMap<String, i64>,
+    /// The target.
+    pub target: Target,
+    /// Where the case comes from.
+    pub origin: String,
+    /// What random inputs were made from.
+    pub seed: u64,
+    /// Blocks launched.
+    pub block_dim: u32,
+    /// How it ended.
+    pub status: CaseStatus,
+    /// The same in one line.
+    pub message: String,
+    /// The comparison of each output.
+    pub outputs: BTreeMap<String, OutputReport>,
+    /// What the kernel's runtime counted.
+    pub notes: Vec<Note>,
+    /// From launch to end by the stream's clock, in seconds. On the CPU this measures the simulator.
+    pub device_seconds: Option<f64>,
+    /// From making inputs to the verdict, in seconds.
+    pub seconds: f64,
+    /// What the kernel wrote to stdout and stderr, if the case did not pass.
+    pub said: Option<String>,
+}
+
+/// How a case ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CaseStatus {
+    /// Every output is right.
+    Passed,
+    /// An output is wrong, or was never written.
+    Differs,
+    /// The device reported an error: a deadlock, an access out of bounds.
+    Fault,
+    /// The process died by a signal.
+    Crashed,
+    /// The process ended without a result.
+    Exited,
+    /// It did not end in time.
+    Hung,
+    /// The golden command failed or gave no usable tensor.
+    NoGolden,
+}
+
+impl CaseStatus {
+    /// The word for people.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Differs => "differs",
+            Self::Fault => "fault",
+            Self::Crashed => "crashed",
+            Self::Exited => "exited",
+            Self::Hung => "hung",
+            Self::NoGolden => "no golden",
+        }
+    }
+}
+
+impl CaseResult {
+    /// Whether every output is right.
+    pub fn passed(&self) -> bool {
+        self.status == CaseStatus::Passed
+    }
+
+    /// A case before anything is known of it.
+    pub(super) fn started(case: &Case, target: Target, block_dim: u32) -> Self {
+        Self {
+            case: case.to_string(),
+            dims: case.dims.clone(),
+            target,
+            origin: origin(&case.origin),
+            seed: case.seed,
+            block_dim,
+            status: CaseStatus::NoGolden,
+            message: String::new(),
+            outputs: BTreeMap::new(),
+            notes: Vec::new(),
+            device_seconds: None,
+            seconds: 0.0,
+            said: None,
+        }
+    }
+}
+
+fn origin(origin: &Origin) -> String {
+    origin.to_string()
+}
+
+impl KernelResult {
+    pub(super) fn new(
+        manifest: &Manifest,
+        target: Target,
+        soc: &'static Soc,
+        build: BuildReport,
+        cases: Vec<CaseResult>,
+        duration: Duration,
+    ) -> Self {
+        Self {
+            name: manifest.name.clone(),
+            path: manifest.path.clone(),
+            target,
+            soc: soc.name,
+            passed: !cases.is_empty() && cases.iter().all(CaseResult::passed),
+            build: Some(build),
+            error: None,
+            cases,
+            seconds: duration.as_secs_f64(),
+        }
+    }
+
+    /// A kernel that could not be tried.
+    pub fn not_tried(manifest: &Manifest, target: Target, soc: &'static str, error: String) -> Self {
+        Self {
+            name: manifest.name.clone(),
+            path: manifest.path.clone(),
+            target,
+            soc,
+            passed: false,
+            build: None,
+            error: Some(error),
+            cases: Vec::new(),
+            seconds: 0.0,
+        }
+    }
+}
+
+impl Report {
+    /// The schema of the JSON document.
+    pub const SCHEMA: &'static str = "ptokit.kernel-test/1";
+
+    /// All results together.
+    pub fn new(kernels: Vec<KernelResult>) -> Self {
+        let cases = || kernels.iter().flat_map(|kernel| &kernel.cases);
+        let passed = cases().filter(|case| case.passed()).count();
+        let totals =
+            Totals { kernels: kernels.len(), cases: cases().count(), passed, failed: cases().count() - passed };
+        let all = !kernels.is_empty() && kernels.iter().all(|kernel| kernel.passed);
+        Self { schema: Self::SCHEMA, passed: all, kernels, totals }
+    }
+}

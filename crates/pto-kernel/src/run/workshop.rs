@@ -1,0 +1,136 @@
+//! What this machine offers for building and running kernels.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pto_compile::cann::{self, ToolchainOptions};
+use pto_compile::cpu::{CpuError, Toolchain, ToolchainRequest};
+use pto_context::Context;
+use pto_launch::Worker;
+use pto_store::Store;
+
+use super::error::RunError;
+use super::pins;
+
+/// A whole process on a device: launching, running, teardown. In seconds.
+const PROCESS_TIMEOUT_S: u64 = 60;
+/// The same on the CPU, where 48 cores share what processors there are.
+const CPU_PROCESS_TIMEOUT_S: u64 = 120;
+/// One synchronization. In seconds.
+const SYNC_TIMEOUT_S: u64 = 60;
+/// Overrides of both, in seconds.
+const PROCESS_TIMEOUT_VARIABLE: &str = "PTO_PROCESS_TIMEOUT_S";
+const SYNC_TIMEOUT_VARIABLE: &str = "PTO_SYNC_TIMEOUT_S";
+
+/// Whether missing packages may be fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fetching {
+    /// Yes, with the Python package client.
+    Allowed,
+    /// No: what is missing is an error.
+    Offline,
+}
+
+/// What the user wants of the machine.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// A PTO-ISA checkout or include directory.
+    pub pto_isa: Option<PathBuf>,
+    /// A C++ compiler for the CPU target.
+    pub cxx: Option<String>,
+    /// Whether packages may be fetched.
+    pub fetching: Fetching,
+    /// `-O<n>` on the CPU.
+    pub opt_level: u8,
+    /// The store shared by all workspaces.
+    pub shared: Store,
+    /// The store of this workspace's kernels.
+    pub artifacts: Store,
+    /// The program that runs launches.
+    pub worker: Worker,
+}
+
+/// Which PTO-ISA headers, and why these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeaderSource {
+    /// The directory that holds `pto/pto-inst.hpp`.
+    pub dir: PathBuf,
+    /// For people.
+    pub why: String,
+}
+
+/// What this machine offers, found out once.
+pub struct Workshop {
+    /// What was asked for.
+    pub setup: Setup,
+    /// PTO-ISA for the CPU target.
+    pub headers: HeaderSource,
+    /// The compiler for the CPU target.
+    pub toolchain: Toolchain,
+}
+
+impl Workshop {
+    /// Finds headers and compiler for the CPU target, and fetches what is missing if that is allowed.
+    ///
+    /// # Errors
+    /// Something is missing and may not or cannot be fetched; a place or compiler that the user named is of no use.
+    pub fn open(cx: &Context, setup: Setup) -> Result<Self, RunError> {
+        let headers = find_headers(cx, &setup)?;
+        let toolchain = find_compiler(cx, &setup, &headers.dir)?;
+        Ok(Self { setup, headers, toolchain })
+    }
+
+    /// How long a launch may take as a whole, and one synchronization of it.
+    pub(super) fn timeouts(cx: &Context, on_cpu: bool) -> (Duration, Duration) {
+        let seconds = |name: &str, default: u64| {
+            Duration::from_secs_f64(
+                cx.var(name).and_then(|text| text.parse().ok()).filter(|s: &f64| *s > 0.0).unwrap_or(default as f64),
+            )
+        };
+        let process = if on_cpu { CPU_PROCESS_TIMEOUT_S } else { PROCESS_TIMEOUT_S };
+        (seconds(PROCESS_TIMEOUT_VARIABLE, process), seconds(SYNC_TIMEOUT_VARIABLE, SYNC_TIMEOUT_S))
+    }
+}
+
+/// `--pto-isa`, `PTO_LIB_PATH`, the CANN install, the pinned package.
+fn find_headers(cx: &Context, setup: &Setup) -> Result<HeaderSource, RunError> {
+    let options = ToolchainOptions { cann: None, pto_headers: setup.pto_isa.clone() };
+    let named = setup.pto_isa.is_some() || cx.var_os("PTO_LIB_PATH").is_some();
+    match cann::find_headers(cx, &options) {
+        Ok(found) => return Ok(HeaderSource { dir: cx.cwd().join(&found.path), why: found.rule.to_string() }),
+        Err(error) if named => return Err(error.into()),
+        Err(_) => {}
+    }
+    let pin = pins::PTO_ISA;
+    let why = format!("pinned package {} {}", pin.name, pin.version);
+    if let Some(dir) = pin.find(&setup.shared) {
+        return Ok(HeaderSource { dir, why });
+    }
+    match setup.fetching {
+        Fetching::Allowed => Ok(HeaderSource { dir: pin.fetch(cx, &setup.shared)?, why }),
+        Fetching::Offline => Err(CpuError::NoHeaders { looked_for: "pto/pto-inst.hpp".into() }.into()),
+    }
+}
+
+/// A compiler of the machine that passes the probe, else the pinned one.
+fn find_compiler(cx: &Context, setup: &Setup, headers: &Path) -> Result<Toolchain, RunError> {
+    let stored = pins::zig().and_then(|pin| pin.find(&setup.shared));
+    let request = |fallback: Option<Vec<OsString>>| ToolchainRequest {
+        headers: headers.to_path_buf(),
+        cxx: setup.cxx.clone(),
+        fallback,
+    };
+    let first = Toolchain::configure(cx, &setup.shared, &request(stored.as_deref().map(zig_command)));
+    match (first, pins::zig()) {
+        (Err(CpuError::NoCompiler { .. }), Some(pin)) if stored.is_none() && setup.fetching == Fetching::Allowed => {
+            let dir = pin.fetch(cx, &setup.shared)?;
+            Ok(Toolchain::configure(cx, &setup.shared, &request(Some(zig_command(&dir))))?)
+        }
+        (result, _) => Ok(result?),
+    }
+}
+
+fn zig_command(dir: &Path) -> Vec<OsString> {
+    vec![dir.join("zig").into_os_string(), "c++".into()]
+}

@@ -1,0 +1,51 @@
+//! `kernel`: everything about kernels, one file per verb.
+
+mod adopt;
+mod build;
+mod clean;
+mod list;
+mod new;
+mod select;
+mod table;
+mod test;
+
+pub use test::{run_kernels, save, show};
+
+use clap::Subcommand;
+
+use crate::exit::{Failure, Outcome};
+
+/// `kernel`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Write a new kernel that works, to start from
+    New(new::Args),
+    /// Write a kernel.toml for a source that exists
+    Adopt(adopt::Args),
+    /// List the kernels of this workspace
+    List(list::Args),
+    /// Compile kernels, or show how they would be compiled
+    Build(build::Args),
+    /// Compile, launch and verify kernels
+    Test(test::Args),
+    /// Delete what was generated
+    Clean(clean::Args),
+}
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result<Outcome, Failure> {
+    match &args.verb {
+        Verb::New(args) => new::run(args),
+        Verb::Adopt(args) => adopt::run(args),
+        Verb::List(args) => list::run(args),
+        Verb::Build(args) => build::run(args),
+        Verb::Test(args) => test::run(args),
+        Verb::Clean(args) => clean::run(args),
+    }
+}
