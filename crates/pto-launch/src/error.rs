@@ -68,6 +68,11 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
+    /// Whether the kernel's library is at fault, and not this machine or the caller.
+    pub fn is_the_kernels(&self) -> bool {
+        matches!(self, Self::NotLoaded { .. } | Self::NoSymbol { .. })
+    }
+
     /// What to do about it, for people; `None` if the error says all.
     pub fn hint(&self) -> Option<String> {
         match self {
