@@ -155,7 +155,8 @@ impl Console {
 
 /// `NAME=value` before a command.
 fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit()))
+    word.split_once('=')
+        .is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit()))
 }
 
 fn how(block: &Block) -> Result<How, String> {

@@ -30,22 +30,25 @@ fn help(verb: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
 }
 
-/// The first words of the lines in a section of a help text.
-fn section(help: &str, title: &str) -> Vec<String> {
-    let lines = help.lines().skip_while(|line| *line != title).skip(1).take_while(|line| line.starts_with(' '));
-    let named = lines.filter(|line| line.len() - line.trim_start().len() <= 6);
-    named.filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect()
+/// The verbs that a help text lists. What a description needs in further lines is indented deeper.
+fn listed(help: &str) -> Vec<String> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with(' '));
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| !matches!(*name, "" | "help")).map(str::to_owned).collect()
+}
+
+/// The long options that a help text names.
+fn options(help: &str) -> BTreeSet<String> {
+    let is_part = |c: &char| c.is_ascii_lowercase() || *c == '-';
+    let words = help.split_whitespace().filter(|word| word.starts_with("--"));
+    words.map(|word| word.chars().take_while(is_part).collect()).filter(|word: &String| word.len() > 2).collect()
 }
 
 /// Every verb, by its words: `["kernel", "test"]`.
 fn verbs() -> Vec<Vec<String>> {
-    let of = |verb: &[&str]| {
-        let words = section(&help(verb).unwrap(), "Commands:");
-        words.into_iter().filter(|word| word != "help").collect::<Vec<_>>()
-    };
     let mut verbs = Vec::new();
-    for verb in of(&[]) {
-        let inner = of(&[&verb]);
+    for verb in listed(&help(&[]).unwrap()) {
+        let inner = listed(&help(&[&verb]).unwrap());
         match inner.is_empty() {
             true => verbs.push(vec![verb]),
             false => verbs.extend(inner.into_iter().map(|inner| vec![verb.clone(), inner])),
@@ -134,38 +137,32 @@ fn verbs_named_in_the_text_exist() {
 #[test]
 fn every_verb_has_a_page_with_all_its_options() {
     let readme = Page::load(Path::new("README.md"));
+    let common = page("verbs/common.md");
     let mut wrong = Vec::new();
-    let mut expected = BTreeSet::new();
+    let mut expected = BTreeSet::from(["common.md".to_owned()]);
     for verb in verbs() {
-        let name = verb.join("-");
-        expected.insert(PathBuf::from(format!("{name}.md")));
-        if !readme.has_code(verb.last().unwrap()) {
+        let file = format!("{}.md", verb.join("-"));
+        if !readme.code.iter().any(|code| *code == verb.join(" ")) {
             wrong.push(format!("README.md does not list `{}`", verb.join(" ")));
         }
-        if !root().join(BOOK).join("verbs").join(format!("{name}.md")).is_file() {
-            wrong.push(format!("there is no page {BOOK}/verbs/{name}.md"));
-            continue;
-        }
-        let page = page(&format!("verbs/{name}.md"));
-        let words: Vec<&str> = verb.iter().map(String::as_str).collect();
-        let text = help(&words).unwrap();
-        let options = section(&text, "Options:").into_iter().map(|option| option.trim_end_matches(',').to_owned());
-        // `-v, --verbose`: the long name is the last word before the description.
-        let long = text.split_whitespace().filter(|word| word.starts_with("--")).map(|word| {
-            word.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect::<String>()
-        });
-        for option in options.chain(long).filter(|option| option.len() > 2 && option != "--help") {
-            if !page.has_code(&option) && !page.text.contains("common.md") {
-                wrong.push(format!("{}: `{option}` is not explained", page.path.display()));
-            } else if !page.has_code(&option) && !self::page("verbs/common.md").has_code(&option) {
-                wrong.push(format!("{}: `{option}` is explained neither here nor in common.md", page.path.display()));
+        if root().join(BOOK).join("verbs").join(&file).is_file() {
+            let page = page(&format!("verbs/{file}"));
+            let refers = page.links.iter().any(|link| link.starts_with("common.md"));
+            let words: Vec<&str> = verb.iter().map(String::as_str).collect();
+            for option in options(&help(&words).unwrap()) {
+                if !page.has_code(&option) && !(refers && common.has_code(&option)) {
+                    wrong.push(format!("{}: `{option}` is not explained", page.path.display()));
+                }
             }
+        } else {
+            wrong.push(format!("there is no page {BOOK}/verbs/{file}"));
         }
+        expected.insert(file);
     }
-    let pages = fs_err::read_dir(root().join(BOOK).join("verbs")).unwrap();
-    for extra in pages.map(|entry| PathBuf::from(entry.unwrap().file_name())) {
-        if extra != Path::new("common.md") && !expected.contains(&extra) {
-            wrong.push(format!("{BOOK}/verbs/{} describes a verb that does not exist", extra.display()));
+    for entry in fs_err::read_dir(root().join(BOOK).join("verbs")).unwrap() {
+        let file = entry.unwrap().file_name().into_string().unwrap();
+        if !expected.contains(&file) {
+            wrong.push(format!("{BOOK}/verbs/{file} describes a verb that does not exist"));
         }
     }
     none(&wrong);
