@@ -15,7 +15,6 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) struct Page {
     /// Relative to the workspace.
     pub(crate) path: PathBuf,
-    pub(crate) text: String,
     pub(crate) blocks: Vec<Block>,
     /// Targets of links and images.
     pub(crate) links: Vec<String>,
@@ -38,7 +37,7 @@ pub(crate) struct Block {
 impl Page {
     pub(crate) fn load(path: &Path) -> Self {
         let text = fs_err::read_to_string(root().join(path)).unwrap();
-        let mut page = Self { path: path.to_path_buf(), text: text.clone(), ..Self::default() };
+        let mut page = Self { path: path.to_path_buf(), ..Self::default() };
         page.read(&text);
         page
     }
