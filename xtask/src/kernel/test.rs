@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use pto_context::Context;
-use pto_kernel::Manifest;
 use pto_kernel::cases::CaseFilter;
 use pto_kernel::run::{
     CaseResult, CaseStatus, Fault, KernelResult, KernelStatus, Report, TestOptions, Workshop, test_kernel,
 };
+use pto_kernel::{KernelError, Manifest};
 use pto_platform::{Soc, Target};
 
 use super::select::{Selection, select};
@@ -15,6 +15,9 @@ use super::table::{Cell, Table};
 use crate::exit::{Failure, Outcome};
 use crate::setup::{Build, Common, generated_dir};
 use crate::{out, style};
+
+/// More of a kernel's own words than this would hide the verdict.
+const SAID_LINES: usize = 8;
 
 /// `kernel test`.
 #[derive(Debug, clap::Args)]
@@ -43,7 +46,7 @@ pub struct Options {
     #[arg(long, value_name = "SOC", value_parser = soc)]
     soc: Option<&'static Soc>,
     /// Only this case: `n=4096`, `n=4096,m=3`, or its number
-    #[arg(long, value_name = "CASE")]
+    #[arg(long, value_name = "CASE", value_parser = case)]
     case: Option<CaseFilter>,
     /// What random inputs are made from
     #[arg(long, value_name = "SEED")]
@@ -54,10 +57,15 @@ pub struct Options {
 }
 
 pub(super) fn soc(name: &str) -> Result<&'static Soc, String> {
-    Soc::by_name(name).map_err(|error| match error.hint() {
-        Some(hint) => format!("{error}; {hint}"),
-        None => error.to_string(),
-    })
+    Soc::by_name(name).map_err(|error| with_hint(&error, error.hint()))
+}
+
+fn case(given: &str) -> Result<CaseFilter, String> {
+    given.parse().map_err(|error: KernelError| with_hint(&error, error.hint()))
+}
+
+fn with_hint(error: &dyn std::fmt::Display, hint: Option<String>) -> String {
+    hint.map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"))
 }
 
 /// Runs the verb.
@@ -197,7 +205,10 @@ pub fn render(report: &Report) -> String {
             table.row(vec![Cell::new(&kernel.name), Cell::new(kernel.target.name()), blank(), blank(), verdict]);
         }
     }
-    let mut text = table.lines().join("\n") + "\n\n";
+    let mut text = String::new();
+    if report.totals.cases > 0 || report.kernels.len() > 1 {
+        text += &(table.lines().join("\n") + "\n\n");
+    }
     report.kernels.iter().for_each(|kernel| explain(kernel, &mut text));
     let totals = report.totals;
     let verdict = if report.passed { style::good("passed") } else { style::error("failed") };
@@ -248,7 +259,10 @@ fn worst(case: &CaseResult) -> String {
 /// What went wrong, and what is doubtful, kernel by kernel.
 fn explain(kernel: &KernelResult, text: &mut String) {
     if let Some(problem) = kernel.error.as_ref().filter(|_| kernel.status != KernelStatus::Skipped) {
-        let _ = writeln!(text, "{} {}: {}", style::error("error:"), kernel.name, problem.message);
+        // A message that begins with a path says itself which kernel it is about.
+        let placed = problem.message.starts_with(&*kernel.path.parent().unwrap_or(&kernel.path).to_string_lossy());
+        let name = if placed { String::new() } else { format!("{}: ", kernel.name) };
+        let _ = writeln!(text, "{} {name}{}", style::error("error:"), problem.message);
         hint(problem.hint.as_deref(), "", text);
         text.push('\n');
     }
@@ -266,16 +280,28 @@ fn explain(kernel: &KernelResult, text: &mut String) {
 
 fn explain_case(kernel: &KernelResult, case: &CaseResult, text: &mut String) {
     let word = style::error(case.status.word());
-    let _ = writeln!(text, "{word} {} {}: {}", kernel.name, case.case, case.message.replace('\n', "\n  "));
+    let _ = write!(text, "{word} {} {}", kernel.name, case.case);
+    if case.outputs.is_empty() {
+        let _ = write!(text, ": {}", case.message.replace('\n', "\n  "));
+    }
+    text.push('\n');
     for (name, report) in case.outputs.iter().filter(|(_, report)| !report.passed()) {
         let _ = writeln!(text, "  {}", format!("`{name}`: {report}").replace('\n', "\n  "));
     }
-    if let Some(said) = &case.said {
-        let _ = writeln!(text, "  it wrote:\n    {}", said.trim_end().replace('\n', "\n    "));
+    if let Some(said) = case.said.as_ref().filter(|said| !case.message.contains(said.trim())) {
+        let _ = writeln!(text, "  it wrote:\n{}", last_lines(said));
     }
     hint(case.hint.as_deref(), "  ", text);
     let (path, seed) = (named(kernel), case.seed);
     let _ = writeln!(text, "  repeat: cargo xtask kernel test {path} --case {} --seed {seed}\n", case_argument(case));
+}
+
+/// The end of what a kernel wrote: the report file has more.
+fn last_lines(said: &str) -> String {
+    let lines: Vec<&str> = said.trim_end().lines().collect();
+    let shown = &lines[lines.len().saturating_sub(SAID_LINES)..];
+    let cut = if shown.len() < lines.len() { "    ...\n" } else { "" };
+    format!("{cut}    {}", shown.join("\n    "))
 }
 
 fn hint(hint: Option<&str>, indent: &str, text: &mut String) {

@@ -20,7 +20,11 @@ pub(super) fn messages(output: &Output) -> String {
     shown
 }
 
-/// Where our own prelude comes from says nothing about the kernel.
+/// Who included what among the prelude's and PTO-ISA's own headers says nothing about the kernel; who included the user's
+/// headers does.
 fn is_noise(line: &str) -> bool {
-    line.contains("In file included from <built-in>") || line.contains("In file included from <command-line>")
+    /// Parts of paths that no file of a user has: the scratch copy of a source, the prelude, PTO-ISA.
+    const OURS: [&str; 5] = ["<built-in>", "<command-line>", "/source-", "/prelude/", "/pto/"];
+    let included = line.strip_prefix("In file included from ").or_else(|| line.strip_prefix("                 from "));
+    included.is_some_and(|from| OURS.iter().any(|part| from.contains(part)))
 }

@@ -13,7 +13,7 @@ use pto_platform::{Soc, Target};
 use super::build::Built;
 use super::error::RunError;
 use super::report::{CaseResult, CaseStatus};
-use super::workshop::Workshop;
+use super::workshop::{PROCESS_TIMEOUT_VARIABLE, SYNC_TIMEOUT_VARIABLE, Workshop};
 use super::{golden, inputs};
 use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue, bind};
 use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
@@ -163,8 +163,8 @@ fn judge(
 ) -> Result<(), RunError> {
     result.notes = launched.notes;
     result.device_seconds = launched.device_time.map(|time| time.as_secs_f64());
-    result.message = launched.verdict.to_string();
-    result.hint = launched.verdict.hint().map(str::to_owned);
+    result.message = with_buffer_names(launched.verdict.to_string(), manifest, bound);
+    result.hint = launched.verdict.hint().map(str::to_owned).or_else(|| hint(&launched.verdict));
     result.status = match launched.verdict {
         Verdict::Fault { .. } => CaseStatus::Fault,
         Verdict::Crashed { .. } => CaseStatus::Crashed,
@@ -188,6 +188,29 @@ fn judge(
     Ok(())
 }
 
+fn hint(verdict: &Verdict) -> Option<String> {
+    match verdict {
+        Verdict::Hung { .. } => Some(format!(
+            "a kernel that is slow and not hung needs a higher `{SYNC_TIMEOUT_VARIABLE}` or `{PROCESS_TIMEOUT_VARIABLE}`"
+        )),
+        _ => None,
+    }
+}
+
+/// The host ACL library numbers buffers in the order in which they are allocated, which is that of the launcher.
+fn with_buffer_names(message: String, manifest: &Manifest, bound: &BoundCase) -> String {
+    let buffers = manifest.launch.signature.iter().filter_map(|item| match item {
+        SignatureItem::Arg(index) => Some(&bound.args[*index]).filter(|arg| matches!(arg.value, BoundValue::Tensor(_))),
+        _ => None,
+    });
+    // From the last, so that `#1` does not match in `#10`.
+    let names: Vec<_> = buffers.map(|arg| &arg.name).enumerate().collect();
+    names.into_iter().rev().fold(message, |message, (index, name)| {
+        let number = format!("device buffer #{}", index + 1);
+        message.replace(&number, &format!("device buffer of `{name}`"))
+    })
+}
+
 fn tensors(bound: &BoundCase, outputs: BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, Tensor>, RunError> {
     let mut tensors = BTreeMap::new();
     for (name, bytes) in outputs {
@@ -199,8 +222,13 @@ fn tensors(bound: &BoundCase, outputs: BTreeMap<String, Vec<u8>>) -> Result<BTre
     Ok(tensors)
 }
 
+/// Whole lines, as far as there are any.
 fn tail(text: &str) -> String {
     let start = text.len().saturating_sub(LAST_SAID);
     let start = (start..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    text[start..].to_owned()
+    let tail = &text[start..];
+    match tail.split_once('\n') {
+        Some((_, whole)) if start > 0 && !whole.is_empty() => whole.to_owned(),
+        _ => tail.to_owned(),
+    }
 }

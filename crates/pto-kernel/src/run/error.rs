@@ -206,6 +206,8 @@ impl RunError {
             Self::Kernel(error) => error.hint(),
             Self::InManifest { source, .. } => source.hint(),
             Self::GoldenProgram(error) => error.hint(),
+            // What the compiler says of a kernel says where; the command is long, and `--verbose` shows it.
+            Self::Cpu(error) if error.is_the_kernels() => None,
             Self::Cpu(error) => error.hint(),
             Self::Cann(error) => Some(error.hint()),
             Self::Plan(error) => error.hint(),

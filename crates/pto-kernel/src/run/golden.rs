@@ -126,7 +126,9 @@ fn by_command(
     match output {
         Ok(output) if output.status == pto_process::Status::Interrupted => Err(RunError::Interrupted),
         Ok(output) if output.success() => Ok(from_dir(manifest, bound, &wanted, scratch.path())),
-        Ok(output) => Ok(Err(format!("the golden command {}{}", output.status, last_words(&output)))),
+        Ok(output) => {
+            Ok(Err(format!("the golden command `{}` {}{}", argv.join(" "), output.status, last_words(&output))))
+        }
         Err(error) if error.is_interrupted() => Err(RunError::Interrupted),
         Err(error) => Err(RunError::GoldenProgram(error)),
     }
@@ -156,7 +158,15 @@ fn from_dir(manifest: &Manifest, bound: &BoundCase, dir: &Path, hidden: &Path) -
         // An inout argument's file of a golden directory is its input; what comes out lies beside it.
         let names = [format!("{}.golden.npy", arg.name), format!("{}.npy", arg.name)];
         let Some(path) = names.iter().map(|name| dir.join(name)).find(|path| path.is_file()) else {
-            return Err(format!("there is no golden `{}` in {}", names[1], shown(dir)));
+            let directory = shown(dir);
+            return Err(if hidden.as_os_str().is_empty() {
+                format!("there is no `{}` in {directory}", names[1])
+            } else {
+                format!(
+                    "the golden command wrote no `{}`",
+                    dir.strip_prefix(hidden).unwrap_or(dir).join(&names[1]).display()
+                )
+            });
         };
         let tensor = npy::read_as(&path, spec.dtype).map_err(|error| error.to_string())?;
         if let Some((_, declared)) = bound.tensors().find(|(name, _)| *name == arg.name)

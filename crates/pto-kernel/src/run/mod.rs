@@ -64,7 +64,7 @@ pub fn test_kernel(
     let target = options.target.unwrap_or(Target::Cpu);
     let soc = soc_for(manifest, target, options.soc)?;
     let cases = select_cases(manifest, target, soc, options)?;
-    let built = build_kernel(cx, workshop, manifest, target, soc)?;
+    let built = build_kernel(cx, workshop, manifest, target, soc).map_err(|error| error.in_manifest(manifest))?;
     let results = run_all(&cases, options.jobs, |case| {
         let running = case::Running { cx, workshop, manifest, built: &built, target, soc };
         let result = running.case(case).map_err(|error| error.in_manifest(manifest))?;

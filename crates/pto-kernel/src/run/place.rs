@@ -40,6 +40,7 @@ fn span(error: &RunError, root: &DeTable<'_>) -> Option<Range<usize>> {
             let exprs = root.get("golden")?.get_ref().as_table()?.get("expr")?;
             Some(exprs.get_ref().as_table()?.get(output.as_str())?.span())
         }
+        RunError::NoSymbol { .. } => section(root, "kernel", "entry").or_else(|| section(root, "kernel", "global")),
         _ => None,
     }
 }

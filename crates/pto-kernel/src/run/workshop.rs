@@ -22,8 +22,8 @@ const CPU_PROCESS_TIMEOUT_S: u64 = 120;
 /// One synchronization. In seconds.
 const SYNC_TIMEOUT_S: u64 = 60;
 /// Overrides of both, in seconds.
-const PROCESS_TIMEOUT_VARIABLE: &str = "PTO_PROCESS_TIMEOUT_S";
-const SYNC_TIMEOUT_VARIABLE: &str = "PTO_SYNC_TIMEOUT_S";
+pub(super) const PROCESS_TIMEOUT_VARIABLE: &str = "PTO_PROCESS_TIMEOUT_S";
+pub(super) const SYNC_TIMEOUT_VARIABLE: &str = "PTO_SYNC_TIMEOUT_S";
 
 /// Whether missing packages may be fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
