@@ -14,7 +14,6 @@ pub(super) struct Messages<'a> {
     hidden: Vec<PathBuf>,
 }
 
-<<<<<<< HEAD
 impl<'a> Messages<'a> {
     pub(super) fn of(output: &'a Output) -> Self {
         Self { output, hidden: Vec::new() }
@@ -81,13 +80,4 @@ mod tests {
         assert!(!is_our_include("In file included from k.cpp:3:", &hidden));
         assert_eq!(without_dirs("ld: /s/scratch/source-0.0.o: in function", &hidden), "ld: source-0.0.o: in function");
     }
-=======
-/// Who included what among the prelude's and PTO-ISA's own headers says nothing about the kernel; who included the user's
-/// headers does.
-fn is_noise(line: &str) -> bool {
-    /// Parts of paths that no file of a user has: the scratch copy of a source, the prelude, PTO-ISA.
-    const OURS: [&str; 5] = ["<built-in>", "<command-line>", "/source-", "/prelude/", "/pto/"];
-    let included = line.strip_prefix("In file included from ").or_else(|| line.strip_prefix("                 from "));
-    included.is_some_and(|from| OURS.iter().any(|part| from.contains(part)))
->>>>>>> cli
 }
