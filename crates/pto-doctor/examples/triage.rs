@@ -4,10 +4,10 @@
 
 use std::io::stdin;
 
-use pto_doctor::triage::{Machine, Role, TriageError, Triager};
+use pto_doctor::triage::{Role, Surroundings, TriageError, Triager};
 
 fn main() -> Result<(), TriageError> {
-    let mut triager = Triager::new(Machine::default());
+    let mut triager = Triager::new(Surroundings::default());
     for code in std::env::args().skip(1) {
         triager.code(&code)?;
     }

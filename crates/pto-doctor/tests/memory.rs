@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pto_doctor::triage::{Machine, Triage, Triager};
+use pto_doctor::triage::{Surroundings, Triage, Triager};
 
 /// Counts what is allocated, and the most that ever was.
 struct Counting;
@@ -86,7 +86,7 @@ impl Read for Synthetic {
 fn peak(size: usize) -> (usize, Triage) {
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
-    let mut triager = Triager::new(Machine::default());
+    let mut triager = Triager::new(Surroundings::default());
     triager.log("synthetic", BufReader::with_capacity(64 << 10, Synthetic::new(size))).unwrap();
     let triage = triager.finish();
     (PEAK.load(Ordering::Relaxed) - before, triage)

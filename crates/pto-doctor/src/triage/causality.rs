@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::code::core_error;
 use super::evidence::{Evidence, Position};
 use super::ledger::{Ledger, Slot};
-use super::machine::Machine;
 use super::matcher::ClueId;
 use super::rule::{CauseRule, Clue, Rule, Severity};
+use super::surroundings::Surroundings;
 use super::value::{Cause, Finding, Role, Source, Step, Triage, Verdict};
 
 /// What all that was found means.
@@ -19,7 +19,7 @@ use super::value::{Cause, Finding, Role, Source, Step, Triage, Verdict};
 /// 3. What it explains is a symptom. After a fault of the device everything from the runtime is fallout. What only ever
 ///    is fallout is so wherever it stands, for a card may have been sick before the log began.
 /// 4. The rest stands for itself.
-pub(super) fn judge(ledger: Ledger, sources: Vec<Source>, machine: &Machine) -> Triage {
+pub(super) fn judge(ledger: Ledger, sources: Vec<Source>, surroundings: &Surroundings) -> Triage {
     let (slots, clues, lifted) = ledger.into_parts();
     let slots = without_repetitions(slots);
     let explainers: Vec<Option<usize>> = (0..slots.len()).map(|index| explainer(&slots, index)).collect();
@@ -125,7 +125,7 @@ fn verdict(findings: &[Finding]) -> Verdict {
 struct Scene<'a> {
     slots: &'a [Slot],
     clues: &'a BTreeMap<ClueId, Evidence>,
-    machine: &'a Machine,
+    surroundings: &'a Surroundings,
 }
 
 impl Scene<'_> {
@@ -136,7 +136,7 @@ impl Scene<'_> {
         let steps = rule
             .guide
             .iter()
-            .map(|step| Step { why: step.why.to_owned(), command: self.machine.fill(step.command, device, log) });
+            .map(|step| Step { why: step.why.to_owned(), command: self.surroundings.fill(step.command, device, log) });
         Finding {
             id: rule.id,
             role,
@@ -189,7 +189,7 @@ impl Scene<'_> {
         Cause {
             text: cause.text.to_owned(),
             evidence,
-            check: self.machine.fill(cause.check, self.device(slot), &slot.evidence[0].source),
+            check: self.surroundings.fill(cause.check, self.device(slot), &slot.evidence[0].source),
         }
     }
 
@@ -204,7 +204,7 @@ impl Scene<'_> {
                 let dies: Vec<String> = slot.dies.iter().map(u32::to_string).collect();
                 (dies.len() > 1).then(|| format!("dies {} of the same chip had it", dies.join(" and ")))
             }
-            Clue::Machine(ask) => ask(self.machine).map(|answer| format!("this machine: {answer}")),
+            Clue::Machine(ask) => ask(self.surroundings).map(|answer| format!("this surroundings: {answer}")),
         }
     }
 }

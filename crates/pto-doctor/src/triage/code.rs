@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use pto_platform::npu_smi;
 use serde::Serialize;
 
 use super::error::TriageError;
 use super::rule::Rule;
 use super::rules;
-use super::tables::{AICORE_ERRORS, DCMI, LATCHED, MESSAGES, TASK_RESULTS, find, number};
+use super::tables::{AICORE_ERRORS, LATCHED, MESSAGES, TASK_RESULTS, find, number};
 
 /// An error code and what its table says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,8 +33,8 @@ pub struct Code {
 pub enum CodeScheme {
     /// ACL and the runtime: six digits.
     Acl,
-    /// The device management and `npu-smi`: negative, four digits.
-    Dcmi,
+    /// `npu-smi` and the device management below it: negative, four digits.
+    NpuSmi,
     /// CANN's messages: letters and digits.
     Message,
     /// The task scheduler's `retCode`.
@@ -82,13 +83,17 @@ pub(super) fn of_number(value: i64) -> Option<Meaning> {
         let code = Code::new(CodeScheme::Acl, value.to_string(), known.name, known.meaning);
         return Some(plain(rules::of_code(value).unwrap_or_else(|| rules::by_id("acl-code")), code));
     }
-    if let Some(entry) = find(&DCMI, &value) {
-        let code = Code::new(CodeScheme::Dcmi, value.to_string(), entry.name, entry.meaning);
-        return Some(plain(rules::of_code(value).unwrap_or_else(|| rules::by_id("dcmi-code")), code));
+    if let Some(known) = i32::try_from(value).ok().and_then(npu_smi::error_code) {
+        return Some(of_npu_smi(known));
     }
     let looks_like_acl = value > 0 && matches!(value / 1000, 100 | 107 | 148 | 200 | 207 | 300 | 500 | 507);
     let looks_like_dcmi = matches!(value, -9099..=-8000);
     (looks_like_acl || looks_like_dcmi).then(|| unknown(&value.to_string()))
+}
+
+fn of_npu_smi(known: &npu_smi::ErrorCode) -> Meaning {
+    let code = Code::new(CodeScheme::NpuSmi, known.code.to_string(), "", known.meaning);
+    plain(rules::of_code(known.code.into()).unwrap_or_else(|| rules::by_id("dcmi-code")), code)
 }
 
 /// A code with letters.
@@ -185,14 +190,9 @@ fn of_integer(value: i64) -> Meaning {
 
 /// A process that ends with a negative code shows its lowest eight bits: `exit(-8020)` is 172.
 fn of_exit_status(value: i64) -> Meaning {
-    if let Some(entry) = DCMI.iter().find(|entry| entry.key.rem_euclid(256) == value) {
-        let rule = rules::of_code(entry.key).unwrap_or_else(|| rules::by_id("dcmi-code"));
-        let code = Code::new(CodeScheme::Dcmi, entry.key.to_string(), entry.name, entry.meaning);
-        let note = format!(
-            "an exit status of {value} is what `exit({})` of `npu-smi` leaves ({} & 255)",
-            entry.key, entry.key
-        );
-        return Meaning { note: Some(note), ..plain(rule, code) };
+    if let Some(known) = u8::try_from(value).ok().and_then(npu_smi::error_of_exit_status) {
+        let note = format!("an exit status of {value} is what `exit({0})` of `npu-smi` leaves ({0} & 255)", known.code);
+        return Meaning { note: Some(note), ..of_npu_smi(known) };
     }
     let code = |meaning: &str| Code::new(CodeScheme::ExitStatus, value.to_string(), "", meaning);
     match value {
@@ -220,14 +220,9 @@ fn of_name(word: &str) -> Option<Meaning> {
     if let Some(known) = acl {
         return Some(of_integer(known.code.into()));
     }
-    let dcmi = DCMI.iter().find(|entry| entry.name.eq_ignore_ascii_case(word));
-    let latched = LATCHED.iter().find(|entry| entry.name.eq_ignore_ascii_case(word));
-    dcmi.and_then(|entry| of_number(entry.key)).or_else(|| {
-        latched.map(|entry| {
-            let code = Code::new(CodeScheme::Latched, entry.key.to_string(), entry.name, entry.meaning);
-            plain(rules::by_id("orchestrator-error"), code)
-        })
-    })
+    let latched = LATCHED.iter().find(|entry| entry.name.eq_ignore_ascii_case(word))?;
+    let code = Code::new(CodeScheme::Latched, latched.key.to_string(), latched.name, latched.meaning);
+    Some(plain(rules::by_id("orchestrator-error"), code))
 }
 
 /// One to three capital letters and four or five digits, or `ERR` and digits.

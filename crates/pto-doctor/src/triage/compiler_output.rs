@@ -2,7 +2,7 @@
 
 use pto_compile::bisheng::{Diagnosis, Versions, diagnose};
 
-use super::machine::Machine;
+use super::surroundings::Surroundings;
 
 /// Lines that are collected from the first diagnostic on: what belongs to one, and the next few.
 const STRETCH: usize = 80;
@@ -43,14 +43,17 @@ impl CompilerOutput {
     }
 
     /// Ends the stretch.
-    pub(super) fn judge(&mut self, machine: &Machine) -> Vec<Judgement> {
+    pub(super) fn judge(&mut self, surroundings: &Surroundings) -> Vec<Judgement> {
         if self.lines.is_empty() {
             return Vec::new();
         }
         self.judged += 1;
         let lines = std::mem::take(&mut self.lines);
         let output: Vec<&str> = lines.iter().map(|(_, text)| text.as_str()).collect();
-        let versions = Versions { cann: machine.cann_release.as_deref(), ptoas: machine.ptoas_version.as_deref() };
+        let versions = Versions {
+            cann: surroundings.cann_release.as_ref().map(|version| version.as_str()),
+            ptoas: surroundings.ptoas_version.as_deref(),
+        };
         let place = |diagnosis: &Diagnosis| {
             let first = diagnosis.evidence.first()?;
             lines.iter().find(|(_, text)| text == first).map(|(number, _)| *number)

@@ -4,11 +4,11 @@
 //! [`Triage`] comes out. Logs are streams: memory stays the same however long they are.
 //!
 //! ```
-//! use pto_doctor::triage::{Machine, Role, Triager};
+//! use pto_doctor::triage::{Surroundings, Role, Triager};
 //!
 //! let log = "[ERROR] run: rtStreamSynchronize (AICPU) failed: 507018\n\
 //!            [ERROR] rtMalloc failed: 507899 (size=4096)\n";
-//! let mut triager = Triager::new(Machine::default());
+//! let mut triager = Triager::new(Surroundings::default());
 //! triager.log("host.log", log.as_bytes())?;
 //! let triage = triager.finish();
 //! assert_eq!(triage.first_cause().unwrap().id, "aicpu-exception");
@@ -34,11 +34,11 @@ mod evidence;
 mod fields;
 mod ledger;
 mod lines;
-mod machine;
 mod matcher;
 mod mentions;
 mod rule;
 pub mod rules;
+mod surroundings;
 mod tables;
 mod triager;
 mod value;
@@ -48,7 +48,7 @@ pub use error::TriageError;
 pub use evidence::Evidence;
 pub use fields::{CoreKind, Fields};
 pub use lines::LINE_LIMIT;
-pub use machine::{DeviceNodes, Machine};
 pub use rule::{Family, Rule, Severity};
+pub use surroundings::{DeviceNodes, Surroundings};
 pub use triager::Triager;
 pub use value::{Cause, Finding, Lifted, Role, Source, Step, Triage, Verdict};

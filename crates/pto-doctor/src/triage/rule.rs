@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::machine::Machine;
+use super::surroundings::Surroundings;
 
 /// Where a trouble comes from; each family has its file of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -107,7 +107,7 @@ pub(super) enum Clue {
     /// Both dies of one chip have this finding.
     BothDies,
     /// The machine this runs on says so.
-    Machine(fn(&Machine) -> Option<String>),
+    Machine(fn(&Surroundings) -> Option<String>),
 }
 
 /// A step of a guided answer.

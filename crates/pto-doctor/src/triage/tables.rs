@@ -1,4 +1,4 @@
-//! Tables of codes beside those of ACL, which `pto-acl` has.
+//! Tables of codes beside those of ACL, which `pto-acl` has, and of `npu-smi`, which `pto-platform` has.
 
 use std::sync::LazyLock;
 
@@ -20,10 +20,6 @@ fn parse<K>(text: &'static str, key: impl Fn(&'static str) -> Option<K>) -> Vec<
     });
     entries.collect::<Option<_>>().expect("a table of this crate is well-formed")
 }
-
-/// Codes of the device management interface and of `npu-smi`, all negative.
-pub(super) static DCMI: LazyLock<Vec<Entry<i64>>> =
-    LazyLock::new(|| parse(include_str!("../../data/dcmi-codes.tsv"), |key| key.parse().ok()));
 
 /// Codes with letters.
 pub(super) static MESSAGES: LazyLock<Vec<Entry<&'static str>>> =
@@ -59,7 +55,6 @@ mod tests {
 
     #[test]
     fn the_tables_are_read_whole() {
-        assert_eq!(find(&DCMI, &-8020).unwrap().meaning, "resource occupied");
         assert_eq!(find(&MESSAGES, &"EL0005").unwrap().name, "Resource_Busy");
         assert_eq!(find(&TASK_RESULTS, &0x2a).unwrap().name, "507018");
         assert_eq!(find(&LATCHED, &100).unwrap().name, "SCHEDULER_TIMEOUT");
@@ -71,13 +66,5 @@ mod tests {
         for entry in TASK_RESULTS.iter() {
             assert!(pto_acl::known_code(entry.name.parse().unwrap()).is_some(), "{entry:?}");
         }
-    }
-
-    #[test]
-    fn no_two_codes_of_the_device_management_share_an_exit_status() {
-        let mut statuses: Vec<_> = DCMI.iter().map(|entry| entry.key.rem_euclid(256)).collect();
-        statuses.sort_unstable();
-        statuses.dedup();
-        assert_eq!(statuses.len(), DCMI.len());
     }
 }

@@ -12,17 +12,17 @@ use super::evidence::{Evidence, Position, Time, shown};
 use super::fields::Fields;
 use super::ledger::{Key, Ledger, Slot};
 use super::lines::{Extent, LINE_LIMIT, for_each_line};
-use super::machine::Machine;
 use super::matcher::{Finder, Marker, Target};
 use super::mentions;
 use super::rule::Rule;
 use super::rules;
+use super::surroundings::Surroundings;
 use super::value::{Source, Triage};
 
 /// Takes in codes and logs, one after the other, and then says what they mean.
 #[derive(Debug, Default)]
 pub struct Triager {
-    machine: Machine,
+    surroundings: Surroundings,
     sources: Vec<Source>,
     ledgers: Vec<Ledger>,
     finder: Finder,
@@ -30,8 +30,8 @@ pub struct Triager {
 
 impl Triager {
     /// Nothing taken in yet. What is known of the machine fills in commands and speaks for causes.
-    pub fn new(machine: Machine) -> Self {
-        Self { machine, ..Self::default() }
+    pub fn new(surroundings: Surroundings) -> Self {
+        Self { surroundings, ..Self::default() }
     }
 
     /// Takes in a code: of ACL (`507018` or its name), the device management (`-8020`), a message (`EL0005`), a task
@@ -55,7 +55,7 @@ impl Triager {
     /// # Errors
     /// The reader failed; what was read before counts.
     pub fn log(&mut self, name: &str, reader: impl BufRead) -> Result<(), TriageError> {
-        let mut scan = Scan::new(name, &self.machine);
+        let mut scan = Scan::new(name, &self.surroundings);
         let mut extent = Extent::default();
         let finder = &mut self.finder;
         let read = for_each_line(reader, &mut extent, |number, line| scan.line(number, line, finder));
@@ -71,14 +71,14 @@ impl Triager {
 
     /// What it all means.
     pub fn finish(self) -> Triage {
-        causality::judge(Ledger::merge(self.ledgers), self.sources, &self.machine)
+        causality::judge(Ledger::merge(self.ledgers), self.sources, &self.surroundings)
     }
 }
 
 /// One log being read.
 struct Scan<'a> {
     name: Arc<str>,
-    machine: &'a Machine,
+    surroundings: &'a Surroundings,
     ledger: Ledger,
     time: Option<Time>,
     fault: Option<DeviceFault>,
@@ -88,10 +88,10 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn new(name: &str, machine: &'a Machine) -> Self {
+    fn new(name: &str, surroundings: &'a Surroundings) -> Self {
         Self {
             name: Arc::from(name),
-            machine,
+            surroundings,
             ledger: Ledger::default(),
             time: None,
             fault: None,
@@ -233,7 +233,7 @@ impl<'a> Scan<'a> {
     }
 
     fn close_compiler_output(&mut self) {
-        for judgement in self.compiler.judge(self.machine) {
+        for judgement in self.compiler.judge(self.surroundings) {
             let Some(rule) = rules::find(judgement.diagnosis.id) else { continue };
             let text = judgement.diagnosis.evidence.first().map_or("", String::as_str);
             let position = Position { time: self.time, source: self.name.clone(), line: judgement.line };

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::support::{field, finding, fixtures, ids, triage_file, triage_texts};
-use pto_doctor::triage::{Machine, Role, Triager, Verdict, rules};
+use pto_doctor::triage::{Role, Surroundings, Triager, Verdict, rules};
+use pto_platform::Version;
 
 /// What a log must mean.
 struct Expected {
@@ -331,7 +332,7 @@ fn every_rule_is_triggered_by_a_fixture() {
         seen.extend(triage_file(&path).findings.iter().map(|finding| finding.id));
     }
     // What no log shows beside a reason, or at all: codes given as such.
-    let mut triager = Triager::new(Machine::default());
+    let mut triager = Triager::new(Surroundings::default());
     ["0", "EZ9999"].into_iter().for_each(|code| triager.code(code).unwrap());
     seen.extend(triager.finish().findings.iter().map(|finding| finding.id));
     let missing: Vec<&str> = rules::all().map(|rule| rule.id).filter(|id| !seen.contains(id)).collect();
@@ -354,19 +355,19 @@ fn the_device_setup_has_three_sub_causes() {
     let setup = finding(&memory, "device-setup-failed");
     assert!(setup.causes[0].text.contains("card is full") && setup.causes[0].evidence[0].contains("EL0004"));
     assert_eq!(setup.explained_by, Some("out-of-memory"));
-    let mut old = Machine::default();
-    old.cann_release = Some("8.0.RC3".to_owned());
+    let mut old = Surroundings::default();
+    old.cann_release = Version::parse("8.0.RC3");
     let bare = triage_texts(old, &[("host.log", "aclrtSetDevice failed: 507033")]);
-    assert!(finding(&bare, "device-setup-failed").causes[0].evidence[0].contains("CANN 8.0.RC3 here"));
+    assert!(finding(&bare, "device-setup-failed").causes[0].evidence[0].contains("CANN 8.0.RC3, at least 8.5.0"));
 }
 
 #[test]
 fn the_seeds_procedure_has_commands_for_this_machine() {
-    let mut machine = Machine::default();
-    machine.driver_root = Some("/opt/driver".to_owned());
-    machine.image = Some("registry.example/dev:a3".to_owned());
-    machine.device = Some(4);
-    let triage = triage_texts(machine, &[("run log.txt", "run failed: 507018")]);
+    let mut surroundings = Surroundings::default();
+    surroundings.driver_root = Some("/opt/driver".to_owned());
+    surroundings.image = Some("registry.example/dev:a3".to_owned());
+    surroundings.device = Some(4);
+    let triage = triage_texts(surroundings, &[("run log.txt", "run failed: 507018")]);
     let cause = triage.first_cause().unwrap();
     let commands: Vec<&str> = cause.guide.iter().map(|step| step.command.as_str()).collect();
     assert_eq!(commands[0], "cat /opt/driver/version.info");
@@ -385,7 +386,7 @@ fn a_wrong_index_is_looked_for_before_anybody_is_blamed() {
         fs_err::write(root.path().join("dev").join(name), "").unwrap();
     }
     let cx = pto_context::Context::fake(root.path(), [("ASCEND_RT_VISIBLE_DEVICES", "4")]);
-    let triage = triage_texts(Machine::of(&cx), &[("host.log", &text)]);
+    let triage = triage_texts(Surroundings::of(&cx), &[("host.log", &text)]);
     let likeliest = &triage.first_cause().unwrap().causes[0];
     assert!(likeliest.text.contains("does not exist"));
     assert!(likeliest.evidence[0].contains("`ASCEND_RT_VISIBLE_DEVICES=4`, but 1 device is visible"), "{likeliest:?}");
@@ -397,8 +398,8 @@ fn what_is_missing_is_listed_where_no_device_is_found() {
     let root = tempfile::tempdir().unwrap();
     fs_err::create_dir(root.path().join("dev")).unwrap();
     fs_err::write(root.path().join("dev/dav_manager"), "").unwrap();
-    let machine = Machine::of(&pto_context::Context::fake(root.path(), [("A", "")]));
-    let triage = triage_texts(machine, &[("plog", &text)]);
+    let surroundings = Surroundings::of(&pto_context::Context::fake(root.path(), [("A", "")]));
+    let triage = triage_texts(surroundings, &[("plog", &text)]);
     let evidence = &triage.first_cause().unwrap().causes[0].evidence[0];
     for name in ["/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc", "/dev/davinciN"] {
         assert!(evidence.contains(name), "{evidence}");
@@ -407,20 +408,20 @@ fn what_is_missing_is_listed_where_no_device_is_found() {
 
 #[test]
 fn codes_alone_are_explained() {
-    let mut triager = Triager::new(Machine::default());
+    let mut triager = Triager::new(Surroundings::default());
     triager.code("172").unwrap();
     let triage = triager.finish();
     let cause = triage.first_cause().unwrap();
     assert_eq!((cause.id, cause.evidence[0].to_string().as_str()), ("device-occupied", "given"));
     assert!(cause.note.as_deref().unwrap().contains("exit(-8020)"));
-    assert_eq!(cause.code.as_ref().unwrap().to_string(), "-8020 DCMI_ERR_CODE_RESOURCE_OCCUPIED: resource occupied");
+    assert_eq!(cause.code.as_ref().unwrap().to_string(), "-8020 DCMI: resource occupied");
 
-    let mut triager = Triager::new(Machine::default());
+    let mut triager = Triager::new(Surroundings::default());
     triager.code("507998").unwrap();
     let triage = triager.finish();
     assert_eq!((triage.verdict, ids(&triage, Role::Unknown)), (Verdict::Unknown, vec!["unknown-code"]));
 
-    let mut triager = Triager::new(Machine::default());
+    let mut triager = Triager::new(Surroundings::default());
     triager.code("507901").unwrap();
     let triage = triager.finish();
     assert!(triage.first_cause().unwrap().note.as_deref().unwrap().contains("names no cause by itself"));
@@ -432,7 +433,7 @@ fn passwords_and_terminal_escapes_do_not_come_through() {
     let json = serde_json::to_string(&triage).unwrap();
     assert!(!json.contains("hunter2") && json.contains("***@"), "{json}");
     let triage =
-        triage_texts(Machine::default(), &[("log", "\u{1b}]0;title\u{7}\u{1b}[31mrun failed: 507018\u{1b}[0m")]);
+        triage_texts(Surroundings::default(), &[("log", "\u{1b}]0;title\u{7}\u{1b}[31mrun failed: 507018\u{1b}[0m")]);
     assert_eq!(triage.first_cause().unwrap().evidence[0].text, "run failed: 507018");
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::{fixtures, ids, triage_texts};
 use proptest::prelude::*;
-use pto_doctor::triage::{Machine, Role, Triager};
+use pto_doctor::triage::{Role, Surroundings, Triager};
 
 fn all_fixtures() -> Vec<(String, String)> {
     let mut files: Vec<_> = fs_err::read_dir(fixtures()).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -35,14 +35,14 @@ fn mangled() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..4000)) {
-        let mut triager = Triager::new(Machine::default());
+        let mut triager = Triager::new(Surroundings::default());
         triager.log("bytes", bytes.as_slice()).unwrap();
         triager.finish();
     }
 
     #[test]
     fn no_mangled_log_is_too_odd(bytes in mangled()) {
-        let mut triager = Triager::new(Machine::default());
+        let mut triager = Triager::new(Surroundings::default());
         triager.log("mangled", bytes.as_slice()).unwrap();
         let triage = triager.finish();
         prop_assert!(ids(&triage, Role::FirstCause).len() <= 1);
@@ -54,7 +54,7 @@ proptest! {
 
     #[test]
     fn no_word_is_too_odd(word in ".{0,80}") {
-        let mut triager = Triager::new(Machine::default());
+        let mut triager = Triager::new(Surroundings::default());
         let _ = triager.code(&word);
         triager.finish();
     }
@@ -71,7 +71,7 @@ proptest! {
             order.iter().take(some).map(|index| (files[*index].0.as_str(), files[*index].1.as_str())).collect();
         let mut sorted = given.clone();
         sorted.sort_unstable();
-        let (given, sorted) = (triage_texts(Machine::default(), &given), triage_texts(Machine::default(), &sorted));
+        let (given, sorted) = (triage_texts(Surroundings::default(), &given), triage_texts(Surroundings::default(), &sorted));
         prop_assert_eq!(given.findings, sorted.findings);
         prop_assert_eq!(given.lifted, sorted.lifted);
     }
@@ -79,7 +79,7 @@ proptest! {
     #[test]
     fn the_order_of_codes_does_not_matter(order in Just(vec!["507018", "507899", "-8020", "EL0005", "0x25", "124", "507998"]).prop_shuffle()) {
         let answer = |codes: &[&str]| {
-            let mut triager = Triager::new(Machine::default());
+            let mut triager = Triager::new(Surroundings::default());
             codes.iter().for_each(|code| triager.code(code).unwrap());
             triager.finish().findings
         };
@@ -96,8 +96,8 @@ proptest! {
             let plain = "[INFO] step 17 took 3.5 ms, loss 0.25\n";
             let spread: String = text.lines().map(|line| format!("{line}\n{}", plain.repeat(between))).collect();
             let padded = format!("{}{spread}", plain.repeat(before));
-            let alone = triage_texts(Machine::default(), &[(name, text)]);
-            let padded = triage_texts(Machine::default(), &[(name, &padded)]);
+            let alone = triage_texts(Surroundings::default(), &[(name, text)]);
+            let padded = triage_texts(Surroundings::default(), &[(name, &padded)]);
             // A compiler's diagnostic is one block of lines.
             if between == 0 || !text.contains("error: ") && !text.contains("warning: ") {
                 for role in [Role::FirstCause, Role::Symptom, Role::Fallout, Role::Separate] {
@@ -118,7 +118,7 @@ fn host_and_device_logs_make_one_finding() {
          exception, core id is 4, error code = 95, dump info: pc start: 0x10, current: 0x20, aic error mask: 0x1\n",
     );
     for logs in [[host, device], [device, host]] {
-        let triage = triage_texts(Machine::default(), &logs);
+        let triage = triage_texts(Surroundings::default(), &logs);
         assert_eq!(ids(&triage, Role::FirstCause), ["aic-exception"]);
         assert_eq!(ids(&triage, Role::Fallout), ["driver-internal"]);
         let cause = triage.first_cause().unwrap();
@@ -139,7 +139,7 @@ fn faults_of_two_chips_are_two_findings() {
         )
     };
     let text = [line(1, "aicore"), line(1, "aivec"), line(5, "aicore")].concat();
-    let triage = triage_texts(Machine::default(), &[("plog", &text)]);
+    let triage = triage_texts(Surroundings::default(), &[("plog", &text)]);
     assert_eq!(ids(&triage, Role::FirstCause), ["aic-exception"]);
     assert_eq!(ids(&triage, Role::Fallout), ["aiv-exception"]);
     assert_eq!(ids(&triage, Role::Separate), ["aic-exception"]);
@@ -162,7 +162,7 @@ fn a_reader_that_fails_leaves_what_was_read() {
             }
         }
     }
-    let mut triager = Triager::new(Machine::default());
+    let mut triager = Triager::new(Surroundings::default());
     let error = triager.log("broken.log", std::io::BufReader::new(Failing(0))).unwrap_err();
     assert_eq!(error.to_string(), "cannot read `broken.log`");
     assert_eq!(ids(&triager.finish(), Role::FirstCause), ["aicpu-exception"]);

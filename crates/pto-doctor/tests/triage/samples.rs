@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::support::{field, finding, ids, triage_file};
-use pto_doctor::triage::{Machine, Role, Triage, Triager, Verdict};
+use pto_doctor::triage::{Role, Surroundings, Triage, Triager, Verdict};
 
 /// The directory with real outputs beside the checkout, or `None` where it is not, as on most machines.
 #[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
@@ -119,7 +119,7 @@ fn every_wrapped_exit_status_leads_back_to_its_code() {
     for line in table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let mut words = line.split_whitespace();
         let (code, status) = (words.next().unwrap(), words.next().unwrap());
-        let mut triager = Triager::new(Machine::default());
+        let mut triager = Triager::new(Surroundings::default());
         triager.code(status).unwrap();
         let triage = triager.finish();
         assert_eq!(triage.findings[0].code.as_ref().unwrap().value, code, "{status}");
@@ -137,7 +137,7 @@ fn every_code_of_the_runtimes_table_is_named() {
         let (Some(code), Some(name)) = (fields.next().filter(|code| code.parse::<i32>().is_ok()), fields.next()) else {
             continue;
         };
-        let mut triager = Triager::new(Machine::default());
+        let mut triager = Triager::new(Surroundings::default());
         triager.code(code).unwrap();
         assert_eq!(triager.finish().findings[0].code.as_ref().unwrap().name.as_deref(), Some(name), "{code}");
         named += 1;

@@ -3,7 +3,7 @@
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use pto_doctor::triage::{Finding, Machine, Role, Triage, Triager};
+use pto_doctor::triage::{Finding, Role, Surroundings, Triage, Triager};
 
 /// The directory with logs in the formats of all tools.
 pub(crate) fn fixtures() -> PathBuf {
@@ -12,15 +12,15 @@ pub(crate) fn fixtures() -> PathBuf {
 
 /// What one log means.
 pub(crate) fn triage_file(path: &Path) -> Triage {
-    let mut triager = Triager::new(Machine::default());
+    let mut triager = Triager::new(Surroundings::default());
     let name = path.file_name().unwrap().to_str().unwrap();
     triager.log(name, BufReader::new(fs_err::File::open(path).unwrap())).unwrap();
     triager.finish()
 }
 
 /// What logs given as text mean.
-pub(crate) fn triage_texts(machine: Machine, logs: &[(&str, &str)]) -> Triage {
-    let mut triager = Triager::new(machine);
+pub(crate) fn triage_texts(surroundings: Surroundings, logs: &[(&str, &str)]) -> Triage {
+    let mut triager = Triager::new(surroundings);
     for (name, text) in logs {
         triager.log(name, text.as_bytes()).unwrap();
     }

@@ -1,7 +1,7 @@
 //! What happens on the device: cores, AICPU, memory. After such a fault nothing else that the device says counts.
 
-use super::super::machine;
 use super::super::rule::{CauseRule, Clue, Rule, StepRule};
+use super::super::surroundings;
 
 const BASE: Rule = Rule { poisons: true, ..Rule::BASE };
 
@@ -165,7 +165,7 @@ pub(super) static RULES: &[Rule] = &[
                 clues: &[
                     Clue::Text(&["func is nullptr"]),
                     Clue::Text(&["kernelName = (null)"]),
-                    Clue::Machine(machine::is_below_the_minimum),
+                    Clue::Machine(surroundings::is_below_the_minimum),
                 ],
                 check: "cat {driver}/version.info",
             },
@@ -173,6 +173,7 @@ pub(super) static RULES: &[Rule] = &[
                 text: "driver and CANN are no supported pair: the AICPU package was refused at the first initialisation",
                 clues: &[
                     Clue::Rule("aicpu-package-refused"),
+                    Clue::Machine(surroundings::is_no_supported_pair),
                     Clue::Text(&["ensure_aicpu_init_launched"]),
                     Clue::Text(&["simpler_init failed with code 507018"]),
                 ],

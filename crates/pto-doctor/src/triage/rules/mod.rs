@@ -65,8 +65,8 @@ pub(super) fn of_message(code: &str) -> Option<&'static Rule> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::machine::Machine;
     use super::super::rule::Clue;
+    use super::super::surroundings::Surroundings;
     use super::*;
 
     #[test]
@@ -123,7 +123,10 @@ mod tests {
         let codes: Vec<i64> = all().flat_map(|rule| rule.codes).copied().collect();
         assert_eq!(codes.len(), BY_CODE.len());
         for code in codes {
-            assert!(super::super::code::of_number(code).is_some_and(|meaning| meaning.code.name.is_some()), "{code}");
+            assert!(
+                super::super::code::of_number(code).is_some_and(|meaning| meaning.code.meaning.is_some()),
+                "{code}"
+            );
         }
     }
 
@@ -134,7 +137,7 @@ mod tests {
         let of_causes = all().flat_map(|rule| rule.causes.iter().map(move |cause| (rule.id, cause.check)));
         let of_steps = all().flat_map(|rule| rule.guide.iter().map(move |step| (rule.id, step.command)));
         for (id, command) in of_causes.chain(of_steps) {
-            let command = Machine::default().fill(command, Some(1), "my log.txt");
+            let command = Surroundings::default().fill(command, Some(1), "my log.txt");
             for placeholder in ["{driver}", "{device}", "{image}", "{log}"] {
                 assert!(!command.contains(placeholder), "{id}: {command}");
             }

@@ -1,7 +1,7 @@
 //! `npu-smi` and the device management behind it.
 
-use super::super::machine;
 use super::super::rule::{CauseRule, Clue, Family, FieldRule, Rule, Severity, StepRule};
+use super::super::surroundings;
 
 const BASE: Rule = Rule { family: Family::NpuSmi, ..Rule::BASE };
 
@@ -27,7 +27,7 @@ pub(super) static RULES: &[Rule] = &[
             },
             CauseRule {
                 text: "bind mounts that sibling containers have are missing: `/usr/local/dcmi`, `/etc/ascend_install.info`",
-                clues: &[Clue::Machine(machine::lacks_device_nodes)],
+                clues: &[Clue::Machine(surroundings::lacks_device_nodes)],
                 check: "ls -ld /usr/local/dcmi /usr/local/bin/npu-smi /etc/ascend_install.info {driver}/lib64 /dev/davinci*",
             },
             CauseRule {
@@ -50,7 +50,7 @@ pub(super) static RULES: &[Rule] = &[
         causes: &[
             CauseRule {
                 text: "device nodes are not mapped into this container",
-                clues: &[Clue::Machine(machine::lacks_device_nodes)],
+                clues: &[Clue::Machine(surroundings::lacks_device_nodes)],
                 check: "ls -l /dev/davinci* /dev/davinci_manager /dev/devmm_svm /dev/hisi_hdc",
             },
             CauseRule {
@@ -131,7 +131,7 @@ pub(super) static RULES: &[Rule] = &[
         explains: &["no-device"],
         causes: &[CauseRule {
             text: "no card is installed, or none is mapped into this container or virtual machine",
-            clues: &[Clue::Machine(machine::lacks_device_nodes)],
+            clues: &[Clue::Machine(surroundings::lacks_device_nodes)],
             check: "lspci -d 19e5: ; ls /dev/davinci*",
         }],
         ..BASE

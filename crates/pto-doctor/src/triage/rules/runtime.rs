@@ -1,7 +1,7 @@
 //! ACL, driver and the PyPTO runtime, as the host sees them.
 
-use super::super::machine;
 use super::super::rule::{CauseRule, Clue, Family, FieldRule, Rule, Severity};
+use super::super::surroundings;
 
 const BASE: Rule = Rule::BASE;
 
@@ -24,12 +24,12 @@ pub(super) static RULES: &[Rule] = &[
         causes: &[
             CauseRule {
                 text: "no device is mapped into this container or machine",
-                clues: &[Clue::Rule("no-device"), Clue::Machine(machine::lacks_device_nodes)],
+                clues: &[Clue::Rule("no-device"), Clue::Machine(surroundings::lacks_device_nodes)],
                 check: "ls -l /dev/davinci* /dev/davinci_manager /dev/devmm_svm /dev/hisi_hdc",
             },
             CauseRule {
                 text: "the selected device does not exist: inside a container devices are numbered from 0",
-                clues: &[Clue::Machine(machine::selects_absent_devices)],
+                clues: &[Clue::Machine(surroundings::selects_absent_devices)],
                 check: "ls /dev/davinci*; env | grep -E 'ASCEND_(RT_)?VISIBLE_DEVICES'",
             },
             CauseRule {
@@ -133,12 +133,12 @@ pub(super) static RULES: &[Rule] = &[
         causes: &[
             CauseRule {
                 text: "device nodes are missing here",
-                clues: &[Clue::Machine(machine::lacks_device_nodes)],
+                clues: &[Clue::Machine(surroundings::lacks_device_nodes)],
                 check: "ls -l /dev/davinci* /dev/davinci_manager /dev/devmm_svm /dev/hisi_hdc",
             },
             CauseRule {
                 text: "the selected device does not exist: inside a container devices are numbered from 0",
-                clues: &[Clue::Machine(machine::selects_absent_devices)],
+                clues: &[Clue::Machine(surroundings::selects_absent_devices)],
                 check: "ls /dev/davinci*; env | grep -E 'ASCEND_(RT_)?VISIBLE_DEVICES'",
             },
             CauseRule {
@@ -161,7 +161,7 @@ pub(super) static RULES: &[Rule] = &[
         causes: &[
             CauseRule {
                 text: "the selected device does not exist: inside a container devices are numbered from 0",
-                clues: &[Clue::Machine(machine::selects_absent_devices)],
+                clues: &[Clue::Machine(surroundings::selects_absent_devices)],
                 check: "ls /dev/davinci*; env | grep -E 'ASCEND_(RT_)?VISIBLE_DEVICES'",
             },
             CauseRule {
@@ -223,7 +223,7 @@ pub(super) static RULES: &[Rule] = &[
             },
             CauseRule {
                 text: "CANN is older than this host and driver suit",
-                clues: &[Clue::Machine(machine::is_below_the_minimum)],
+                clues: &[Clue::Machine(surroundings::is_below_the_minimum)],
                 check: "cat {driver}/version.info; cat \"$ASCEND_HOME_PATH\"/*/ascend_toolkit_install.info",
             },
         ],
@@ -239,7 +239,10 @@ pub(super) static RULES: &[Rule] = &[
         explains: &["aicpu-exception", "device-setup-failed"],
         causes: &[CauseRule {
             text: "driver and CANN are no supported pair",
-            clues: &[Clue::Machine(machine::is_below_the_minimum)],
+            clues: &[
+                Clue::Machine(surroundings::is_no_supported_pair),
+                Clue::Machine(surroundings::is_below_the_minimum),
+            ],
             check: "cat {driver}/version.info; cat \"$ASCEND_HOME_PATH\"/*/ascend_toolkit_install.info",
         }],
         ..BASE
@@ -254,7 +257,7 @@ pub(super) static RULES: &[Rule] = &[
         fields: &[FieldRule { name: "function", after: "Get KFC ", until: &[' '] }],
         causes: &[CauseRule {
             text: "the driver is older than 25.2.0, or CANN older than 8.5.0",
-            clues: &[Clue::Machine(machine::is_below_the_minimum)],
+            clues: &[Clue::Machine(surroundings::is_below_the_minimum)],
             check: "cat {driver}/version.info; cat \"$ASCEND_HOME_PATH\"/opp/version.info",
         }],
         ..BASE
@@ -268,7 +271,7 @@ pub(super) static RULES: &[Rule] = &[
         explains: &["context-release"],
         causes: &[CauseRule {
             text: "the selected device does not exist here",
-            clues: &[Clue::Machine(machine::selects_absent_devices)],
+            clues: &[Clue::Machine(surroundings::selects_absent_devices)],
             check: "ls /dev/davinci*; env | grep -E 'ASCEND_(RT_)?VISIBLE_DEVICES'",
         }],
         ..BASE
@@ -343,7 +346,7 @@ pub(super) static RULES: &[Rule] = &[
             },
             CauseRule {
                 text: "in a simulation: fewer CPUs than simulated cores, so that nothing moves in time",
-                clues: &[Clue::Rule("simulation-starved"), Clue::Machine(machine::has_few_cpus)],
+                clues: &[Clue::Rule("simulation-starved"), Clue::Machine(surroundings::has_few_cpus)],
                 check: "nproc",
             },
         ],

@@ -1,7 +1,7 @@
 //! CA model, cannsim, simulation on the CPU.
 
-use super::super::machine;
 use super::super::rule::{CauseRule, Clue, Family, FieldRule, Rule, Severity};
+use super::super::surroundings;
 
 const BASE: Rule = Rule { family: Family::Simulator, ..Rule::BASE };
 
@@ -71,7 +71,7 @@ pub(super) static RULES: &[Rule] = &[
         causes: &[
             CauseRule {
                 text: "more simulated cores at once than this machine has CPUs",
-                clues: &[Clue::Machine(machine::has_few_cpus)],
+                clues: &[Clue::Machine(surroundings::has_few_cpus)],
                 check: "nproc # then run with fewer tests in parallel, for example `pytest -n 1`",
             },
             CauseRule {
