@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use pto_context::{Context, Event};
+use pto_process::Output;
 
 use super::build::{COMPILE_DEADLINE, DEPS, KernelRequest, WARNINGS};
 use super::deps::{Dependencies, parse_depfile};
@@ -119,7 +120,7 @@ impl Job<'_> {
             .args(["-c".into(), unit.text.clone().into_os_string(), "-o".into(), unit.object.clone().into_os_string()])
             .deadline(COMPILE_DEADLINE);
         let output = self.toolchain.compiler.run(self.cx, &invocation)?;
-        let messages = Messages::of(&output).hiding(scratch).hiding(self.toolchain.resources.dir());
+        let messages = self.messages(&output, scratch);
         if !output.success() {
             return Err(CpuError::Compile { messages: messages.text(), line: output.line });
         }
@@ -156,8 +157,14 @@ impl Job<'_> {
         if output.success() {
             return Ok(());
         }
-        let messages = Messages::of(&output).hiding(&dir.join(SCRATCH)).text();
-        Err(CpuError::Link { messages, line: output.line })
+        Err(CpuError::Link { messages: self.messages(&output, &dir.join(SCRATCH)).text(), line: output.line })
+    }
+
+    fn messages<'o>(&self, output: &'o Output, scratch: &Path) -> Messages<'o> {
+        let messages = Messages::of(output).hiding(scratch).hiding(self.toolchain.resources.dir());
+        // Whoever names sources by absolute paths wants to read those.
+        let relative = self.request.sources.iter().all(|source| source.is_relative());
+        if relative { messages.seen_from(self.cx.cwd()) } else { messages }
     }
 }
 
