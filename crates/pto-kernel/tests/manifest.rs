@@ -158,3 +158,10 @@ fn refused_or_read(text: &str) {
         }
     }
 }
+
+#[test]
+fn a_static_dim_that_would_rewrite_the_headers_is_warned_of() {
+    let manifest = parsed(&[("tile = 16384", "tile = 16384\nk = 256")]);
+    let warnings: Vec<&str> = manifest.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert_eq!(warnings, ["static dim `k` becomes the macro `K`, a name that PTO-ISA's headers use"]);
+}

@@ -21,7 +21,7 @@ pub enum Argument {
 pub struct Buffer {
     /// Names it in messages and among the outputs.
     pub name: String,
-    /// Its size in bytes.
+    /// Its size in bytes. A buffer of no bytes has an address of its own too.
     pub bytes: usize,
     /// What it holds before each launch.
     pub init: Init,
@@ -33,13 +33,13 @@ pub struct Buffer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Init {
-    /// Exactly these bytes.
+    /// Exactly these bytes, as many as the buffer has. They are not serialized: they travel in a file of their own.
     Bytes(#[serde(skip)] Vec<u8>),
-    /// These bytes over and over, the last time cut to what fits.
+    /// These bytes over and over, the last time cut to what fits. No bytes stand for a single 0.
     Pattern(Vec<u8>),
 }
 
-/// A number of a C type.
+/// A number of a C type. Floating point is serialized as its bits: JSON has neither NaN nor infinity.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the types")]
@@ -52,17 +52,58 @@ pub enum Scalar {
     U16(u16),
     U32(u32),
     U64(u64),
+    #[serde(with = "f32_bits")]
     F32(f32),
+    #[serde(with = "f64_bits")]
     F64(f64),
 }
 
-impl Init {
-    /// The contents of a buffer of this many bytes.
-    pub(crate) fn contents(&self, bytes: usize) -> Vec<u8> {
-        match self {
-            Self::Bytes(exact) => exact.clone(),
-            Self::Pattern(pattern) if pattern.is_empty() => vec![0; bytes],
-            Self::Pattern(pattern) => pattern.iter().copied().cycle().take(bytes).collect(),
+macro_rules! bits {
+    ($module:ident, $float:ty, $bits:ty) => {
+        mod $module {
+            use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+            pub(super) fn serialize<S: Serializer>(value: &$float, to: S) -> Result<S::Ok, S::Error> {
+                value.to_bits().serialize(to)
+            }
+
+            pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<$float, D::Error> {
+                <$bits>::deserialize(from).map(<$float>::from_bits)
+            }
+        }
+    };
+}
+bits!(f32_bits, f32, u32);
+bits!(f64_bits, f64, u64);
+
+/// The first `bytes` bytes of a pattern that is repeated without end.
+pub(crate) fn repeated(pattern: &[u8], bytes: usize) -> Vec<u8> {
+    let pattern = if pattern.is_empty() { &[0] } else { pattern };
+    pattern.iter().copied().cycle().take(bytes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_cut_to_what_fits() {
+        assert_eq!(repeated(&[1, 2, 3], 5), [1, 2, 3, 1, 2]);
+        assert_eq!(repeated(&[], 2), [0, 0]);
+        assert!(repeated(&[1], 0).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn every_float_arrives_with_all_its_bits(single: u32, double: u64) {
+            let sent = [Scalar::F32(f32::from_bits(single)), Scalar::F64(f64::from_bits(double))];
+            let text = serde_json::to_string(&sent).unwrap();
+            match serde_json::from_str::<[Scalar; 2]>(&text).unwrap() {
+                [Scalar::F32(s), Scalar::F64(d)] => prop_assert_eq!((s.to_bits(), d.to_bits()), (single, double)),
+                other => panic!("{other:?}"),
+            }
         }
     }
 }

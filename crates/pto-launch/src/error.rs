@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::host_acl::HOST_ACL_VARIABLE;
+
 /// Why there is no verdict: the machine lacks something, or the request does not fit.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -13,12 +15,47 @@ pub enum LaunchError {
         /// Every path tried.
         looked_at: Vec<PathBuf>,
     },
-    /// The worker could not set up the launch. Its own words.
+    /// The request contradicts itself.
+    #[error("{message}")]
+    Request {
+        /// What does not fit what.
+        message: String,
+    },
+    /// The worker could not set up the launch: no ACL library, no device. Its own words.
     #[error("{message}")]
     Setup {
         /// What was missing or did not fit.
         message: String,
+        /// What to do about it.
+        hint: Option<String>,
     },
+    /// The kernel's library does not load.
+    #[error("`{}` does not load: {reason}", .library.display())]
+    NotLoaded {
+        /// The library.
+        library: PathBuf,
+        /// What the loader said.
+        reason: String,
+    },
+    /// The kernel's library has no such launcher.
+    #[error("`{}` has no symbol `{symbol}`", .library.display())]
+    NoSymbol {
+        /// The library.
+        library: PathBuf,
+        /// What was looked for.
+        symbol: String,
+    },
+    /// The program that was started as the worker did something else.
+    #[error("`{}` does not act as a worker (it exited with code {code})", .program.display())]
+    NotAWorker {
+        /// The program.
+        program: PathBuf,
+        /// How it ended.
+        code: i32,
+    },
+    /// A worker was asked to launch: it did not notice that it is one, and would go on starting workers for ever.
+    #[error("a launch inside of a worker")]
+    Nested,
     /// A file of the launch could not be written or read.
     #[error("cannot exchange files with the worker")]
     Exchange(#[source] io::Error),
@@ -31,18 +68,29 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
+    /// Whether the kernel's library is at fault, and not this machine or the caller.
+    pub fn is_the_kernels(&self) -> bool {
+        matches!(self, Self::NotLoaded { .. } | Self::NoSymbol { .. })
+    }
+
     /// What to do about it, for people; `None` if the error says all.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NoHostAcl { .. } => Some(format!(
-                "build it with `cargo build -p pto-aclsim`, or name it in `{}`",
-                crate::host_acl::HOST_ACL_VARIABLE
-            )),
+            Self::NoHostAcl { .. } => {
+                Some(format!("build it with `cargo build -p pto-aclsim`, or name it in `{HOST_ACL_VARIABLE}`"))
+            }
+            Self::Setup { hint, .. } => hint.clone(),
+            Self::NoSymbol { .. } => {
+                Some("declare the launcher `extern \"C\"`; `nm -D` lists what there is".to_owned())
+            }
+            Self::NotAWorker { .. } | Self::Nested => {
+                Some("begin the program's `main` with `pto_launch::worker::intercept()`".to_owned())
+            }
             Self::Start(error) => error.hint(),
             Self::Exchange(error) if error.kind() == io::ErrorKind::StorageFull => {
                 Some("free some space, or set `TMPDIR` to a directory on another disk".to_owned())
             }
-            _ => None,
+            Self::Request { .. } | Self::NotLoaded { .. } | Self::Exchange(_) | Self::Interrupted => None,
         }
     }
 }

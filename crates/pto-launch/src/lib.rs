@@ -8,14 +8,47 @@
 //! hang, writing to stdout) becomes a [`Verdict`], and the next launch is not affected. The program that calls
 //! [`launch`] is its own worker; its `main` begins with [`worker::intercept`].
 //!
+//! What a worker leaves behind is ended with it, as long as it stays in the worker's process group: a process that a
+//! kernel moves to a session of its own is out of reach.
+//!
 //! This crate must not know of manifests, nor of how outputs are judged.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use pto_context::Context;
+//! use pto_launch::{Argument, Buffer, Init, LaunchRequest, Verdict, Worker, host_acl, launch};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! pto_launch::worker::intercept();
+//! let cx = Context::from_process(std::sync::Arc::new(pto_context::Silent))?;
+//! let worker = Worker::this_program()?;
+//! // extern "C" void call_fill(uint32_t blocks, void *stream, int32_t *y);
+//! let y = Buffer { name: "y".into(), bytes: 4096, init: Init::Pattern(vec![0xa5]), output: true };
+//! let launched = launch(&cx, &worker, &LaunchRequest {
+//!     library: "fill.so".into(),
+//!     symbol: "call_fill".into(),
+//!     arguments: vec![Argument::BlockDim(8), Argument::Stream, Argument::Buffer(y)],
+//!     acl: vec![host_acl(&cx, worker.program())?],
+//!     device: 0,
+//!     memory_limit: Some(16 << 30),
+//!     sync_timeout: Duration::from_secs(30),
+//!     process_timeout: Duration::from_secs(60),
+//! })?;
+//! assert_eq!(launched.verdict, Verdict::Completed);
+//! assert_eq!(launched.outputs["y"].len(), 4096);
+//! # Ok(())
+//! # }
+//! ```
 
 mod args;
 mod call;
 mod error;
 mod exchange;
 mod host_acl;
+mod phase;
 mod request;
+mod run_mode;
 mod supervise;
 mod verdict;
 pub mod worker;
@@ -23,6 +56,8 @@ pub mod worker;
 pub use args::{Argument, Buffer, Init, Scalar};
 pub use error::LaunchError;
 pub use host_acl::{HOST_ACL_VARIABLE, host_acl};
+pub use phase::Phase;
 pub use request::LaunchRequest;
+pub use run_mode::RunMode;
 pub use supervise::{Launched, Worker, launch};
-pub use verdict::{Note, Phase, Verdict};
+pub use verdict::{Note, Verdict};

@@ -1,29 +1,118 @@
 //! What is to be launched.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::args::Argument;
+use crate::args::{Argument, Buffer, Init};
+use crate::error::LaunchError;
 
 /// One launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LaunchRequest {
-    /// The library that holds the launcher.
+    /// The library that holds the launcher; a relative path is one of the caller's [`Context`](pto_context::Context).
     pub library: PathBuf,
     /// The launcher: `extern "C" void symbol(...)`.
     pub symbol: String,
     /// Its parameters, in order.
     pub arguments: Vec<Argument>,
-    /// `libascendcl.so`, in the order to try.
+    /// `libascendcl.so`, in the order to try. A name without a slash is looked up by the loader itself.
     pub acl: Vec<PathBuf>,
     /// The device's index.
     pub device: u32,
-    /// The most address space, in bytes, that the worker may take. Only for the CPU: a card's library maps far more.
+    /// The most address space, in bytes, that the worker may take. Only for the CPU: a card's library maps far more. The
+    /// stacks of a kernel's threads count, 8 MiB each.
     pub memory_limit: Option<u64>,
     /// How long a synchronization may take.
     pub sync_timeout: Duration,
-    /// How long the whole process may take.
+    /// How long the whole process may take. A sensible one leaves more than `sync_timeout`, so that a kernel that hangs
+    /// is told from a launcher that does.
     pub process_timeout: Duration,
+}
+
+impl LaunchRequest {
+    /// The buffers, each with the place of its argument.
+    pub(crate) fn buffers(&self) -> impl Iterator<Item = (usize, &Buffer)> {
+        self.arguments.iter().enumerate().filter_map(|(index, argument)| match argument {
+            Argument::Buffer(buffer) => Some((index, buffer)),
+            _ => None,
+        })
+    }
+
+    /// What can be seen to be wrong before anything is started.
+    pub(crate) fn check(&self) -> Result<(), LaunchError> {
+        let wrong = |message: String| Err(LaunchError::Request { message });
+        if self.symbol.is_empty() || self.symbol.contains('\0') {
+            return wrong(format!("`{}` is no name of a symbol", self.symbol.escape_default()));
+        }
+        let mut names = BTreeSet::new();
+        for (_, buffer) in self.buffers() {
+            let (name, bytes) = (&buffer.name, buffer.bytes);
+            match &buffer.init {
+                Init::Bytes(given) if given.len() != bytes => {
+                    return wrong(format!(
+                        "buffer `{name}` has {bytes} bytes, but is to be filled with {}",
+                        given.len()
+                    ));
+                }
+                _ if buffer.output && !names.insert(name) => {
+                    return wrong(format!("two outputs have the name `{name}`"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The same request with the paths that the loader would otherwise look up elsewhere made absolute.
+    pub(crate) fn in_directory(&self, cwd: &Path) -> Self {
+        let absolute = |path: &PathBuf| if path.components().count() > 1 { cwd.join(path) } else { path.clone() };
+        Self { library: cwd.join(&self.library), acl: self.acl.iter().map(absolute).collect(), ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(buffers: &[(&str, usize, Init)]) -> LaunchRequest {
+        let buffer = |(name, bytes, init): &(&str, usize, Init)| {
+            Argument::Buffer(Buffer { name: (*name).into(), bytes: *bytes, init: init.clone(), output: true })
+        };
+        LaunchRequest {
+            library: "kernel.so".into(),
+            symbol: "call".into(),
+            arguments: buffers.iter().map(buffer).collect(),
+            acl: vec!["libascendcl.so".into(), "sim/libascendcl.so".into()],
+            device: 0,
+            memory_limit: None,
+            sync_timeout: Duration::from_secs(1),
+            process_timeout: Duration::from_secs(2),
+        }
+    }
+
+    #[test]
+    fn mistakes_are_named_before_anything_starts() {
+        let message = |request: LaunchRequest| request.check().unwrap_err().to_string();
+        assert!(request(&[("y", 4, Init::Bytes(vec![0; 4]))]).check().is_ok());
+        assert_eq!(
+            message(request(&[("x", 4, Init::Bytes(vec![0; 3]))])),
+            "buffer `x` has 4 bytes, but is to be filled with 3"
+        );
+        let pattern = || Init::Pattern(vec![]);
+        assert_eq!(message(request(&[("y", 4, pattern()), ("y", 4, pattern())])), "two outputs have the name `y`");
+        assert_eq!(
+            message(LaunchRequest { symbol: "a\0b".into(), ..request(&[]) }),
+            r"`a\u{0}b` is no name of a symbol"
+        );
+    }
+
+    #[test]
+    fn a_bare_library_is_a_file_but_a_bare_acl_is_the_loaders() {
+        let absolute = request(&[]).in_directory(Path::new("/work dir"));
+        assert_eq!(absolute.library, Path::new("/work dir/kernel.so"));
+        assert_eq!(absolute.acl, ["libascendcl.so", "/work dir/sim/libascendcl.so"].map(PathBuf::from));
+    }
 }

@@ -1,26 +1,39 @@
 //! The caller's side: a worker is started, watched, and its end turned into a verdict.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pto_context::Context;
 use pto_process::{Invocation, Output, Status};
 
-use crate::args::Argument;
 use crate::error::LaunchError;
-use crate::exchange::{Answer, Exchange};
+use crate::exchange::{Answer, Exchange, Refusal, Report};
+use crate::phase::Phase;
 use crate::request::LaunchRequest;
+use crate::run_mode::RunMode;
 use crate::verdict::{Note, Verdict};
 use crate::worker;
 
 /// How many of its last lines are kept of a worker that died.
-const LAST_WORDS: usize = 6;
+const LAST_LINES: usize = 6;
+
+/// How many characters of them: a kernel may write without any line end.
+const LAST_CHARACTERS: usize = 2000;
+
+/// How many bytes of each stream are kept: enough for every line a person reads, and little enough for a report of a
+/// hundred cases.
+const SAID: usize = 256 << 10;
+
+/// A worker has nothing to tidy up: only a kernel that handles SIGTERM itself is still there after this.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The program that runs launches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worker {
     program: PathBuf,
+    /// What is executed: the same file, by a path that stays valid.
+    image: PathBuf,
 }
 
 impl Worker {
@@ -29,16 +42,22 @@ impl Worker {
     /// # Errors
     /// The program's path cannot be found out.
     pub fn this_program() -> Result<Self, LaunchError> {
-        Ok(Self { program: worker::current_program().map_err(LaunchError::Exchange)? })
+        let program = std::env::current_exe().map_err(LaunchError::Exchange)?;
+        // While this program runs, cargo may put a new build in its place, which need not understand it any more. The
+        // link leads to the file that runs, also when that has no name left.
+        let running = Path::new("/proc/self/exe");
+        let image = if running.exists() { running.to_owned() } else { program.clone() };
+        Ok(Self { program, image })
     }
 
     /// Another program whose `main` begins with [`worker::intercept`].
     pub fn at(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into() }
+        let program = program.into();
+        Self { image: program.clone(), program }
     }
 
     /// Where the program is.
-    pub fn program(&self) -> &std::path::Path {
+    pub fn program(&self) -> &Path {
         &self.program
     }
 }
@@ -56,62 +75,118 @@ pub struct Launched {
     pub device_time: Option<Duration>,
     /// From starting the worker to its end.
     pub duration: Duration,
-    /// What the kernel wrote to stdout and stderr.
+    /// What the kernel wrote to stdout and then what it wrote to stderr, as it is; of each the first and last 128 KiB.
     pub said: String,
+    /// The libraries it ran with; `None` when the worker did not come so far as to know.
+    pub run_mode: Option<RunMode>,
 }
 
-/// Launches in a process of its own and waits for its end.
+/// Launches in a process of its own and waits for its end. The worker gets the variables of `cx` and runs in its
+/// directory.
 ///
 /// # Errors
 /// The launch could not be tried: see [`LaunchError`]. Whatever a kernel does is a verdict, not an error.
 pub fn launch(cx: &Context, worker: &Worker, request: &LaunchRequest) -> Result<Launched, LaunchError> {
-    let dir = tempfile::Builder::new().prefix("pto-launch-").tempdir().map_err(LaunchError::Exchange)?;
+    if cx.var_os(worker::VARIABLE).is_some() {
+        return Err(LaunchError::Nested);
+    }
+    request.check()?;
+    let dir = scratch(cx).map_err(LaunchError::Exchange)?;
     let exchange = Exchange::new(dir.path());
-    exchange.write_request(request).map_err(LaunchError::Exchange)?;
-    let ended = Invocation::new(worker.program.clone())
+    exchange.write_request(&request.in_directory(cx.cwd())).map_err(LaunchError::Exchange)?;
+    let ended = Invocation::new(worker.image.clone())
         .args([worker::ARGUMENT.into(), exchange.path().as_os_str().to_owned()])
+        .env(worker::VARIABLE, "1")
         .deadline(request.process_timeout)
+        .grace(GRACE)
+        .capture_limit(2 * SAID)
         .run(cx)
         .map_err(|error| if error.is_interrupted() { LaunchError::Interrupted } else { LaunchError::Start(error) })?;
-    let (verdict, notes, device_time) = judge(&exchange, &ended)?;
-    let outputs = if verdict == Verdict::Completed { read_outputs(&exchange, request)? } else { BTreeMap::new() };
-    let said = [ended.stdout.masked(), ended.stderr.masked()].concat();
-    Ok(Launched { verdict, outputs, notes, device_time, duration: ended.duration, said })
+    let report = judge(&exchange, &ended, worker, request)?;
+    let completed = report.verdict == Verdict::Completed;
+    Ok(Launched {
+        outputs: if completed { read_outputs(&exchange, request)? } else { BTreeMap::new() },
+        verdict: report.verdict,
+        notes: report.notes,
+        device_time: report.device_time_ns.map(Duration::from_nanos),
+        duration: ended.duration,
+        said: [ended.stdout.masked(), ended.stderr.masked()].concat(),
+        run_mode: exchange.read_run_mode(),
+    })
 }
 
-/// The worker's answer counts only if the process then ended well: a kernel's library may still crash when it is unloaded.
-fn judge(exchange: &Exchange, ended: &Output) -> Result<(Verdict, Vec<Note>, Option<Duration>), LaunchError> {
-    let (phase, last_words) = (exchange.phase(), ended.last_words(LAST_WORDS));
-    let verdict = match ended.status {
-        Status::Interrupted => return Err(LaunchError::Interrupted),
-        Status::Exited(0) => match exchange.read_answer() {
-            Some(Answer::Setup(message)) => return Err(LaunchError::Setup { message }),
-            Some(Answer::Launched { verdict, notes, device_time_ns }) => {
-                return Ok((verdict, notes, device_time_ns.map(Duration::from_nanos)));
+/// A directory for the files of one launch, gone when the value is dropped.
+fn scratch(cx: &Context) -> std::io::Result<tempfile::TempDir> {
+    let parent = cx.cwd().join(cx.var_os("TMPDIR").unwrap_or("/tmp".as_ref()));
+    tempfile::Builder::new().prefix("pto-launch-").tempdir_in(parent)
+}
+
+/// A bad end that the worker has seen stays one, however its process ends afterwards. A good one counts only if the
+/// process then ended well too: a kernel's library may still crash when it is released.
+fn judge(exchange: &Exchange, ended: &Output, worker: &Worker, request: &LaunchRequest) -> Result<Report, LaunchError> {
+    if ended.status == Status::Interrupted {
+        return Err(LaunchError::Interrupted);
+    }
+    match exchange.read_answer() {
+        Some(Answer::Refused(refusal)) => Err(refused(refusal, request)),
+        Some(Answer::Launched(mut report)) => {
+            if let Verdict::Hung { last_words, .. } = &mut report.verdict {
+                *last_words = last_words_of(ended);
+            } else if report.verdict == Verdict::Completed && ended.status != Status::Exited(0) {
+                report.verdict = death(exchange, ended, worker)?;
             }
-            None => Verdict::Exited { code: 0, phase, last_words },
-        },
-        Status::Exited(code) => Verdict::Exited { code, phase, last_words },
+            Ok(report)
+        }
+        None if exchange.was_given_up() => Err(LaunchError::Setup {
+            message: format!("the worker could not write its answer: {}", last_words_of(ended)),
+            hint: Some("free some space, or set `TMPDIR` to a directory on another disk".to_owned()),
+        }),
+        None => Ok(Report { verdict: death(exchange, ended, worker)?, notes: Vec::new(), device_time_ns: None }),
+    }
+}
+
+fn refused(refusal: Refusal, request: &LaunchRequest) -> LaunchError {
+    let library = request.library.clone();
+    match refusal {
+        Refusal::Setup { message, hint } => LaunchError::Setup { message, hint },
+        Refusal::NotLoaded { reason } => LaunchError::NotLoaded { library, reason },
+        Refusal::NoSymbol => LaunchError::NoSymbol { library, symbol: request.symbol.clone() },
+    }
+}
+
+/// The verdict on a process that ended before its time.
+fn death(exchange: &Exchange, ended: &Output, worker: &Worker) -> Result<Verdict, LaunchError> {
+    let entered = exchange.phase();
+    let (phase, last_words) = (entered.unwrap_or(Phase::Open), last_words_of(ended));
+    match ended.status {
+        Status::Exited(code) if entered.is_none() => {
+            Err(LaunchError::NotAWorker { program: worker.program.clone(), code })
+        }
+        Status::Exited(code) => Ok(Verdict::Exited { code, phase, last_words }),
         Status::Signaled { signal, .. } => {
             let name = signal_hook::low_level::signal_name(signal).map_or(format!("signal {signal}"), str::to_owned);
-            Verdict::Crashed { signal: name, phase, last_words }
+            Ok(Verdict::Crashed { signal: name, phase, last_words })
         }
         Status::TimedOut { deadline } => {
             let limit_ms = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
-            Verdict::Hung { phase, limit_ms, last_words }
+            Ok(Verdict::Hung { phase, limit_ms, last_words })
         }
-    };
-    Ok((verdict, Vec::new(), None))
+        Status::Interrupted => Err(LaunchError::Interrupted),
+    }
+}
+
+/// The last lines of a worker, fit for a message: what would move a terminal's cursor is made visible instead.
+fn last_words_of(ended: &Output) -> String {
+    let words = ended.last_words(LAST_LINES);
+    let skipped = words.chars().count().saturating_sub(LAST_CHARACTERS);
+    let visible = |c: char| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
+    words.chars().skip(skipped).map(visible).collect()
 }
 
 fn read_outputs(exchange: &Exchange, request: &LaunchRequest) -> Result<BTreeMap<String, Vec<u8>>, LaunchError> {
-    let mut outputs = BTreeMap::new();
-    for (index, argument) in request.arguments.iter().enumerate() {
-        if let Argument::Buffer(buffer) = argument
-            && buffer.output
-        {
-            outputs.insert(buffer.name.clone(), exchange.read_output(index).map_err(LaunchError::Exchange)?);
-        }
-    }
-    Ok(outputs)
+    let outputs = request.buffers().filter(|(_, buffer)| buffer.output);
+    outputs
+        .map(|(index, buffer)| Ok((buffer.name.clone(), exchange.read_output(index, buffer)?)))
+        .collect::<std::io::Result<_>>()
+        .map_err(LaunchError::Exchange)
 }

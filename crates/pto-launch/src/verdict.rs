@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::phase::Phase;
+
 /// How a launch ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -50,26 +52,6 @@ pub enum Verdict {
     },
 }
 
-/// What a worker is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// Opening the device.
-    Open,
-    /// Loading the kernel's library.
-    Load,
-    /// Allocating and filling buffers.
-    Upload,
-    /// In the launcher.
-    Launch,
-    /// Waiting for the stream.
-    Synchronize,
-    /// Copying outputs back.
-    Download,
-    /// Releasing everything.
-    Teardown,
-}
-
 /// Something the kernel's runtime counted that did not end the launch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
@@ -83,17 +65,26 @@ pub struct Note {
     pub count: u64,
 }
 
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Open => "while opening the device",
-            Self::Load => "while loading the kernel",
-            Self::Upload => "while filling buffers",
-            Self::Launch => "in the launcher",
-            Self::Synchronize => "while the kernel ran",
-            Self::Download => "while copying outputs back",
-            Self::Teardown => "while releasing the device",
-        })
+impl Verdict {
+    /// What most likely lies behind it and does not show in the words themselves; for people.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Crashed { signal, .. } if signal == "SIGKILL" => Some(
+                "nobody here sent this signal: the machine probably ran out of memory, or a person ended the process",
+            ),
+            Self::Crashed { signal, .. } if signal == "SIGBUS" => {
+                Some("memory was there but could not be had: a full `/dev/shm` or a file that was cut short")
+            }
+            Self::Crashed { phase: Phase::Teardown, .. } => {
+                Some("the launch itself was done: look at static destructors and `atexit` handlers of the library")
+            }
+            Self::Crashed { phase: Phase::Load, .. } => Some("look at static constructors of the library"),
+            Self::Exited { .. } => Some("a launcher must return: the process is not its own to end"),
+            Self::Hung { phase: Phase::Launch, .. } => {
+                Some("a launcher only enqueues work; it must not wait for the kernel")
+            }
+            _ => None,
+        }
     }
 }
 
@@ -107,7 +98,8 @@ impl fmt::Display for Verdict {
             }
             Self::Fault { code, name, message, .. } => write!(f, "{message} [{code} {name}]"),
             Self::Crashed { signal, phase, last_words } => {
-                write!(f, "crashed by {signal} {phase}{}", words(last_words))
+                let memory = if signal == "SIGKILL" { ", probably for want of memory" } else { "" };
+                write!(f, "crashed by {signal} {phase}{memory}{}", words(last_words))
             }
             Self::Exited { code, phase, last_words } => {
                 write!(f, "ended the process with exit code {code} {phase}{}", words(last_words))
@@ -115,6 +107,46 @@ impl fmt::Display for Verdict {
             Self::Hung { phase, limit_ms, last_words } => {
                 write!(f, "hung {phase}: killed after {:.1} s{}", *limit_ms as f64 / 1000.0, words(last_words))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_read_as_sentences() {
+        let last_words = "aclsim: stack overflow".to_owned();
+        let rows = [
+            (Verdict::Completed, "completed"),
+            (
+                Verdict::Fault { call: "f".into(), code: 507_015, name: "N".into(), message: String::new() },
+                "`f` failed with 507015 (N)",
+            ),
+            (
+                Verdict::Fault { call: "f".into(), code: 507_015, name: "N".into(), message: "deadlock".into() },
+                "deadlock [507015 N]",
+            ),
+            (
+                Verdict::Crashed { signal: "SIGSEGV".into(), phase: Phase::Launch, last_words },
+                "crashed by SIGSEGV in the launcher or its kernel: aclsim: stack overflow",
+            ),
+            (
+                Verdict::Crashed { signal: "SIGKILL".into(), phase: Phase::Synchronize, last_words: String::new() },
+                "crashed by SIGKILL while the kernel ran, probably for want of memory",
+            ),
+            (
+                Verdict::Exited { code: 3, phase: Phase::Teardown, last_words: String::new() },
+                "ended the process with exit code 3 while releasing the device",
+            ),
+            (
+                Verdict::Hung { phase: Phase::Synchronize, limit_ms: 1500, last_words: String::new() },
+                "hung while the kernel ran: killed after 1.5 s",
+            ),
+        ];
+        for (verdict, text) in rows {
+            assert_eq!(verdict.to_string(), text);
         }
     }
 }

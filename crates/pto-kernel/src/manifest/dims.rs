@@ -29,6 +29,7 @@ pub(super) fn read(node: Option<&Node<'_>>, sink: &mut Sink<'_>) -> Dims {
         }
     }
     refuse_equal_macros(&dims, sink);
+    warn_of_header_names(&dims, sink);
     dims
 }
 
@@ -56,6 +57,23 @@ fn dim(value: &Node<'_>, name: &str, sink: &mut Sink<'_>) -> Option<Dim> {
             let message = format!("dim `{name}` is {}, expected \"dynamic\" or a whole number", kind(other));
             sink.error(value.span(), message);
             None
+        }
+    }
+}
+
+/// Names that PTO-ISA's headers use for template parameters and constants of their own; besides these, all single letters.
+/// A macro of such a name rewrites the headers, and what their compiler then says does not mention the dim.
+const HEADER_NAMES: [&str; 14] =
+    ["BOTH", "COLS", "DN", "DST", "EVEN", "GM", "MODE", "ND", "NZ", "OFF", "ON", "ROWS", "SRC", "UB"];
+
+/// On the CPU the headers are precompiled without the macros: what breaks on a device would pass here.
+fn warn_of_header_names(dims: &Dims, sink: &mut Sink<'_>) {
+    for (name, dim) in dims.iter().filter(|(_, dim)| matches!(dim.value, Dim::Static(_))) {
+        let macro_name = macro_name(name);
+        if macro_name.len() == 1 || HEADER_NAMES.contains(&macro_name.as_str()) {
+            let message =
+                format!("static dim `{name}` becomes the macro `{macro_name}`, a name that PTO-ISA's headers use");
+            sink.warn(dim.span.clone(), message, Some(format!("call it `{name}_tile` or `{name}_size`")));
         }
     }
 }
