@@ -94,8 +94,14 @@ pub fn build(
         runtime: &runtime,
         key: &key,
     };
-    let dir = entry.get_or_build(cx, |dir| job.run(dir))?;
-    Ok(artifact(&dir, request, false, start))
+    match entry.get_or_build(cx, |dir| job.run(dir)) {
+        Ok(dir) => Ok(artifact(&dir, request, false, start)),
+        // Someone has emptied the store under us: what went missing is made again.
+        Err(CpuError::Compile { .. } | CpuError::Link { .. } | CpuError::Write(_)) if job.lost_its_parts() => {
+            build(cx, shared, artifacts, toolchain, request)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn artifact(dir: &Path, request: &KernelRequest, cached: bool, start: Instant) -> Artifact {

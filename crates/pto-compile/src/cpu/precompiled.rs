@@ -42,6 +42,11 @@ impl Precompiled {
         Ok(Self { file: dir.join(file_name(family)), family, digest: deps.digest() })
     }
 
+    /// Whether nobody has removed it since.
+    pub(super) fn is_there(&self) -> bool {
+        self.file.is_file()
+    }
+
     /// How a compilation uses it.
     pub(super) fn args(&self) -> [OsString; 2] {
         match self.family {
