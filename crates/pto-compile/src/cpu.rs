@@ -14,12 +14,14 @@ mod deps;
 mod diagnostics;
 mod error;
 mod features;
+mod job;
 mod key;
 mod overlay;
 mod precompiled;
 mod resources;
 pub mod rewrite;
 mod runtime;
+mod side;
 mod source;
 mod toolchain;
 
