@@ -13,12 +13,14 @@ use support::fixture;
 type Row<'a> =
     (Option<u32>, u32, Option<u32>, &'a str, Health, Option<f64>, Option<f64>, Option<u32>, Option<(u64, u64)>);
 
+/// Card, chip, process id, name, memory, process id in the container.
+type ProcessRow<'a> = (u32, Option<u32>, u32, Option<&'a str>, Option<u64>, Option<u32>);
+
 struct Model<'a> {
     fixture: &'a str,
     versions: (&'a str, &'a str),
     devices: &'a [Row<'a>],
-    /// Card, chip, process id, name, memory, process id in the container.
-    processes: &'a [(u32, Option<u32>, u32, Option<&'a str>, Option<u64>, Option<u32>)],
+    processes: &'a [ProcessRow<'a>],
     without_processes: &'a [u32],
     activities: &'a [Activity],
     failures: usize,
@@ -142,7 +144,7 @@ fn row(device: &Device) -> Row<'_> {
     (*index, *npu, *chip, name, health.clone(), *power_w, *temperature_c, *utilisation, memory)
 }
 
-fn process(process: &Process) -> (u32, Option<u32>, u32, Option<&str>, Option<u64>, Option<u32>) {
+fn process(process: &Process) -> ProcessRow<'_> {
     let Process { line: _, npu, chip, pid, name, memory_mb, container_pid } = process;
     (*npu, *chip, *pid, name.as_deref(), *memory_mb, *container_pid)
 }
