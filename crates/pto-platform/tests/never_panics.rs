@@ -104,14 +104,14 @@ proptest! {
     }
 }
 
-/// Quadratic work on a log of megabytes would take very long; this takes a second or two, and the limit leaves room for a busy machine.
+/// Quadratic work on a long log would take very long; this takes a second, and the limit leaves room for a busy machine.
 #[test]
-fn a_text_of_megabytes_is_read_in_linear_time() {
+fn a_long_text_is_read_in_linear_time() {
     let started = std::time::Instant::now();
-    parse_with_everything(&support::fixture("info-damaged.txt").repeat(300));
+    parse_with_everything(&support::fixture("info-damaged.txt").repeat(100));
     parse_with_everything(&"|".repeat(200_000));
     parse_with_everything(&"[".repeat(200_000));
-    let many = |line: fn(usize) -> String| (0..10_000).map(line).collect::<String>();
+    let many = |line: fn(usize) -> String| (0..5_000).map(line).collect::<String>();
     parse_with_everything(&many(|n| format!("Key {n} : {n}\n")));
     parse_with_everything(&many(|n| format!("| {n} 910B3 | OK | 9 1 0/0 |\n| 0 {n} | 0000:01:00.0 | 0 0/0 1/2 |\n")));
     assert!(started.elapsed().as_secs() < 120, "{:?}", started.elapsed());
