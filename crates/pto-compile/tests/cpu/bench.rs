@@ -99,6 +99,7 @@ impl Bench {
             defines: Vec::new(),
             include_dirs: Vec::new(),
             opt_level: 1,
+            precompiled: true,
             extra_flags: Vec::new(),
         }
     }
