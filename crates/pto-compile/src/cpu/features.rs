@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use pto_context::Context;
+use pto_process::Status;
 use serde::{Deserialize, Serialize};
 
 use super::error::CpuError;
@@ -41,6 +42,11 @@ impl Features {
                 let source = probes.join(format!("{name}.cpp"));
                 let question = flags.invoke().arg("-fsyntax-only").arg(source).deadline(PROBE_DEADLINE);
                 let output = flags.compiler.run(cx, &question)?;
+                if let Status::TimedOut { .. } = output.status {
+                    // No answer is not a no: it would be remembered.
+                    let messages = format!("it {}", output.status);
+                    return Err(CpuError::Support { what: "a probe of the headers", messages, line: output.line });
+                }
                 answers.lock().expect("no probe panics").push(((*name).to_owned(), output.success()));
             }
         };
