@@ -41,6 +41,7 @@ pub(crate) struct Run {
 
 /// One bench per header set: `PTOKIT_TEST_HEADERS` or what the user's store holds, and `PTOKIT_TEST_HEADERS_2`. Empty, and it
 /// says so, if there are none.
+#[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
 pub(crate) fn benches() -> &'static [Bench] {
     static BENCHES: OnceLock<Vec<Bench>> = OnceLock::new();
     BENCHES.get_or_init(|| {
