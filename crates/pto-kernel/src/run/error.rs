@@ -219,7 +219,8 @@ impl RunError {
             Self::InManifest { source, .. } => source.hint(),
             Self::GoldenProgram(error) => error.hint(),
             Self::Offline { .. } => Some(
-                "run once without `--offline`, or give a PTO-ISA checkout with `--pto-isa DIR` or `PTO_LIB_PATH`".to_owned(),
+                "run once without `--offline`, or give a PTO-ISA checkout with `--pto-isa DIR` or `PTO_LIB_PATH`"
+                    .to_owned(),
             ),
             // What the compiler says of a kernel says where; the command is long, and `--verbose` shows it.
             Self::Cpu(error) if error.is_the_kernels() => None,
