@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{kernel, quickstart, test};
+use crate::{kernel, quickstart, test, triage};
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
 #[derive(Debug, Parser)]
@@ -31,6 +31,8 @@ pub enum Verb {
     Test(test::Args),
     /// Kernels: new, adopt, list, build, test, clean
     Kernel(kernel::Args),
+    /// Say what error codes and logs mean: the first cause, its fallout, the next check
+    Triage(triage::Args),
 }
 
 /// Whether these words ask for JSON, even if they ask for nothing else that makes sense.

@@ -15,6 +15,7 @@ mod quickstart;
 mod setup;
 mod style;
 mod test;
+mod triage;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -50,5 +51,6 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Quickstart(args) => quickstart::run(args),
         cli::Verb::Test(args) => test::run(args),
         cli::Verb::Kernel(args) => kernel::run(args),
+        cli::Verb::Triage(args) => triage::run(args),
     }
 }

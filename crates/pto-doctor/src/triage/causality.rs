@@ -28,7 +28,7 @@ pub(super) fn judge(ledger: Ledger, sources: Vec<Source>, surroundings: &Surroun
         (0..slots.len()).map(|index| (role(&slots, &explainers, first, index), index)).collect();
     order.sort_by_key(|(role, index)| (*role, *index));
 
-    let scene = Scene { slots: &slots, clues: &clues, machine };
+    let scene = Scene { slots: &slots, clues: &clues, surroundings };
     let findings: Vec<Finding> = order
         .into_iter()
         .map(|(role, index)| scene.finding(index, role, explainers[index].map(|by| slots[by].rule.id)))
@@ -44,13 +44,14 @@ fn without_repetitions(slots: Vec<Slot>) -> Vec<Slot> {
     let has_reason = slots.iter().any(says_more);
     let repeats = |slot: &Slot| match slot.rule.id {
         "compile-error" => is_known(slot.first()),
-        "inner-error" => has_reason,
+        "inner-error" => has_reason && slot.is_from_a_log(),
         _ => false,
     };
     let kept: Vec<Slot> = slots.iter().filter(|slot| !repeats(slot)).cloned().collect();
     let is_narrower = |slot: &Slot, other: &Slot| {
         !slot.rule.fallout
             && other.rule.explains.contains(&slot.rule.id)
+            && slot.is_from_a_log()
             && other.first() == slot.first()
             && other.count >= slot.count
     };

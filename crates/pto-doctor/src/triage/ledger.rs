@@ -64,6 +64,11 @@ impl Slot {
         }
     }
 
+    /// Not a code that was given as such: whoever gives one wants it explained.
+    pub(super) fn is_from_a_log(&self) -> bool {
+        self.evidence[0].line.is_some()
+    }
+
     pub(super) fn first(&self) -> &Position {
         &self.evidence[0].position
     }

@@ -428,6 +428,16 @@ fn codes_alone_are_explained() {
 }
 
 #[test]
+fn each_code_that_is_given_is_explained() {
+    let mut triager = Triager::new(Surroundings::default());
+    ["-8020", "EL0005", "EZ9999", "507899"].into_iter().for_each(|code| triager.code(code).unwrap());
+    let triage = triager.finish();
+    let mut ids: Vec<_> = triage.findings.iter().map(|finding| finding.id).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["device-occupied", "driver-internal", "inner-error", "resource-busy"]);
+}
+
+#[test]
 fn passwords_and_terminal_escapes_do_not_come_through() {
     let triage = triage_file(&fixtures().join("docker.log"));
     let json = serde_json::to_string(&triage).unwrap();

@@ -22,7 +22,7 @@ const CORE_EXPLAINS: &[&str] = &[
 const PAIRED_WAITS: CauseRule = CauseRule {
     text: "a `wait_flag` without its `set_flag` on some path: too few, too many, or one of the two inside a branch",
     clues: &[],
-    check: "cargo xtask kernel lint",
+    check: "grep -nE 'set_flag|wait_flag' *.cpp # each pair of pipes and event must be set as often as it is waited for",
 };
 const OVERLAPPING_FENCES: CauseRule = CauseRule {
     text: "two overlapping fences use one event id of the same pipe pair, or generated code chose the wrong pipe (`#define PIPE_`)",
@@ -125,7 +125,7 @@ pub(super) static RULES: &[Rule] = &[
             CauseRule {
                 text: "the card is still in the state that an earlier kernel left it in",
                 clues: &[],
-                check: "cargo xtask kernel test --device OTHER_IDLE_CARD",
+                check: "npu-smi info # and run again on another card that is idle",
             },
         ],
         ..BASE
@@ -236,7 +236,7 @@ pub(super) static RULES: &[Rule] = &[
             StepRule {
                 why: "To report it, attach the host's `version.info`, `npu-smi info`, the exact `docker run` command, the \
                       doctor's whole output and `slog.txt`.",
-                command: "cargo xtask doctor > doctor.txt; npu-smi info > npu-smi.txt; cp {driver}/version.info .",
+                command: "pypto-doctor > doctor.txt; npu-smi info > npu-smi.txt; cp {driver}/version.info .",
             },
         ],
         ..BASE

@@ -28,7 +28,7 @@ pub(super) static RULES: &[Rule] = &[
             },
             StepRule {
                 why: "Or do without it, where a privileged container is acceptable: it sees all devices of the host.",
-                command: "PYPTO_DEVICE_ACCESS=privileged cargo xtask container run a3 {device}",
+                command: "PYPTO_DEVICE_ACCESS=privileged bash \"$PYPTO_SRC/docker/scripts/pypto-dev.sh\" run a3 {device}",
             },
         ],
         ..BASE

@@ -15,7 +15,7 @@ pub(super) static RULES: &[Rule] = &[
             CauseRule {
                 text: "a kernel hangs: a `wait_flag` without its `set_flag`",
                 clues: &[Clue::Rule("aic-timeout"), Clue::Rule("aiv-timeout"), Clue::Rule("sync-timeout")],
-                check: "cargo xtask kernel lint",
+                check: "grep -nE 'set_flag|wait_flag' *.cpp # each pair of pipes and event must be set as often as it is waited for",
             },
             CauseRule {
                 text: "a simulation needs longer than its deadline",

@@ -63,7 +63,7 @@ pub(super) static RULES: &[Rule] = &[
             CauseRule {
                 text: "a kernel hangs: a `wait_flag` without its `set_flag`",
                 clues: &[Clue::Rule("scheduler-stalled")],
-                check: "cargo xtask kernel lint",
+                check: "grep -nE 'set_flag|wait_flag' *.cpp # each pair of pipes and event must be set as often as it is waited for",
             },
             EARLIER_FAULT,
         ],
@@ -337,7 +337,7 @@ pub(super) static RULES: &[Rule] = &[
             CauseRule {
                 text: "the kernel of the stuck task never ends: a wait without its signal, an endless loop",
                 clues: &[Clue::Text(&["sub_class=S1"])],
-                check: "cargo xtask kernel lint",
+                check: "grep -nE 'set_flag|wait_flag' *.cpp # each pair of pipes and event must be set as often as it is waited for",
             },
             CauseRule {
                 text: "tasks wait for each other, or for one that was never submitted",
