@@ -131,9 +131,9 @@ pub enum RunError {
         /// The expression.
         text: String,
         /// Its shape.
-        found: Vec<usize>,
+        found: Box<[usize]>,
         /// The output's shape.
-        expected: Vec<usize>,
+        expected: Box<[usize]>,
         /// The case.
         case: String,
     },
