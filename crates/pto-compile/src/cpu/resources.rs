@@ -34,6 +34,7 @@ const FILES: &[(&str, &str)] = resources![
     "probes/bf16.cpp",
     "probes/event.cpp",
     "probes/get_block_num.cpp",
+    "probes/pipe_global.cpp",
     "probes/pipe_hook.cpp",
     "probes/probe.hpp",
     "probes/syncall.cpp",

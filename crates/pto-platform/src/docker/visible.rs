@@ -1,11 +1,16 @@
 //! `ASCEND_VISIBLE_DEVICES`, which Ascend Docker Runtime reads, and its like.
 
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
 use serde::Serialize;
 
 use crate::Note;
 
-/// More devices than any host has; a range beyond it is a mistake and would fill the memory.
+/// Indices from here on are a mistake: ids of cards are as big as 32800.
 const MOST_DEVICES: u32 = 65_536;
+/// Devices in one range; more is a mistake and would fill the memory. The largest host has 16, a supernode 384.
+const MOST_IN_RANGE: u32 = 1024;
 
 /// The devices of a list such as `0-3,8`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -20,10 +25,11 @@ pub struct VisibleDevices {
 /// Reads a list of devices: `0,1`, `0-3,8`, and the scheduler's `Ascend910-4`. `void` and an empty text are no devices.
 pub fn parse_visible_devices(text: &str) -> VisibleDevices {
     let mut devices = VisibleDevices::default();
+    let mut seen = BTreeSet::new();
     let items = text.split(',').map(str::trim).filter(|item| !item.is_empty() && !item.eq_ignore_ascii_case("void"));
     for item in items {
         match range(item) {
-            Some(range) => devices.extend(item, range),
+            Some(range) => devices.extend(item, range, &mut seen),
             None => devices.notes.push(Note::new(1, item, "expected an index, or a range such as `0-3`")),
         }
     }
@@ -31,9 +37,9 @@ pub fn parse_visible_devices(text: &str) -> VisibleDevices {
 }
 
 impl VisibleDevices {
-    fn extend(&mut self, item: &str, range: std::ops::RangeInclusive<u32>) {
+    fn extend(&mut self, item: &str, range: RangeInclusive<u32>, seen: &mut BTreeSet<u32>) {
         for index in range {
-            if self.indices.contains(&index) {
+            if !seen.insert(index) {
                 self.notes.push(Note::new(1, item, format!("device {index} is named twice")));
                 return;
             }
@@ -42,7 +48,7 @@ impl VisibleDevices {
     }
 }
 
-fn range(item: &str) -> Option<std::ops::RangeInclusive<u32>> {
+fn range(item: &str) -> Option<RangeInclusive<u32>> {
     let index = |text: &str| text.trim().parse::<u32>().ok().filter(|&index| index < MOST_DEVICES);
     let Some((from, to)) = item.rsplit_once('-') else {
         return index(item).map(|index| index..=index);
@@ -54,9 +60,6 @@ fn range(item: &str) -> Option<std::ops::RangeInclusive<u32>> {
         None => from.starts_with(|c: char| c.is_ascii_alphabetic()).then_some(to..=to),
     }
 }
-
-/// Devices in one range: the largest host has 16, a supernode 384.
-const MOST_IN_RANGE: u32 = 1024;
 
 #[cfg(test)]
 mod tests {

@@ -82,7 +82,8 @@ pub(super) fn of_first_row(cells: usize) -> Columns {
     }
 }
 
-/// The columns of a device's second row, by its cells. Only 310P has no HBM, and then one `used / total`.
+/// The columns of a device's second row, by its cells. Only 310P has no HBM, and then one `used / total`; a second number
+/// beside the chip's is the index.
 pub(super) fn of_second_row(cells: &[&str]) -> Columns {
     let pairs = cells.last().map_or(0, |cell| cell.matches('/').count());
     let mut metrics = vec![Column::Utilisation, Column::Memory];
@@ -91,7 +92,11 @@ pub(super) fn of_second_row(cells: &[&str]) -> Columns {
     }
     match cells.len() {
         4 => vec![vec![], vec![], vec![Column::BusId], metrics],
-        _ => vec![vec![Column::Chip, Column::Index], vec![Column::BusId], metrics],
+        _ => {
+            let mut ids = vec![Column::Chip, Column::Index];
+            ids.truncate(cells.first().map_or(0, |cell| cell.split_whitespace().count()).max(1));
+            vec![ids, vec![Column::BusId], metrics]
+        }
     }
 }
 

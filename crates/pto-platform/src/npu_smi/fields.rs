@@ -7,6 +7,8 @@ use crate::entries::numbered;
 
 const NPU: &str = "NPU ID";
 const CHIP: &str = "Chip ID";
+/// Fields of one block; real ones have at most some dozens, and looking for a key stays cheap in any other text.
+const MOST_FIELDS: usize = 256;
 
 /// The fields that belong to one card or one of its chips.
 #[derive(Debug, Default)]
@@ -50,7 +52,7 @@ impl<'a> Fields<'a> {
 
     fn add(&mut self, field: Field<'a>) {
         let card = self.blocks.last().and_then(|block| block.npu);
-        if self.blocks.last().is_none_or(|block| block.find(field.key).is_some()) {
+        if self.blocks.last().is_none_or(|block| block.is_full() || block.find(field.key).is_some()) {
             self.blocks.push(Block { fields: Vec::new(), npu: card });
         }
         let Some(block) = self.blocks.last_mut() else { return };
@@ -69,6 +71,10 @@ fn is_key(text: &str) -> bool {
 }
 
 impl<'a> Block<'a> {
+    const fn is_full(&self) -> bool {
+        self.fields.len() >= MOST_FIELDS
+    }
+
     fn find(&self, key: &str) -> Option<Field<'a>> {
         self.fields.iter().find(|field| field.key.eq_ignore_ascii_case(key)).copied()
     }

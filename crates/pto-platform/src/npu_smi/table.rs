@@ -1,5 +1,7 @@
 //! `npu-smi info` as a whole: devices, then processes.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::cell::Reader;
@@ -90,6 +92,8 @@ struct Table {
     process_columns: Option<Vec<Column>>,
     /// A device whose second row is still to come.
     pending: Option<Device>,
+    /// Where in the list the device of a card's id and index is.
+    listed: HashMap<(u32, u32), usize>,
 }
 
 impl Table {
@@ -132,6 +136,7 @@ impl Table {
         self.close_device();
         let older = std::mem::take(&mut self.info);
         self.headers = Headers::default();
+        self.listed.clear();
         self.process_columns = None;
         self.info.failures = older.failures;
         self.info.notes = older.notes;
@@ -188,10 +193,12 @@ impl Table {
     }
 
     fn keep(&mut self, device: Device) {
-        let same = |known: &Device| (known.npu, known.chip) == (device.npu, device.chip);
-        match self.info.devices.iter().position(same) {
+        // Devices whose index is unknown are not taken for one another: two of them may be the dies of one card.
+        let key = device.index.map(|index| (device.npu, index));
+        match key.and_then(|key| self.listed.insert(key, self.info.devices.len())) {
             Some(at) => {
                 self.note(device.line, &device.name, "listed again; this row counts");
+                self.listed.extend(key.map(|key| (key, at)));
                 self.info.devices[at] = device;
             }
             None => self.info.devices.push(device),
