@@ -1,5 +1,7 @@
 //! Which CANN release a version file speaks of.
 
+use crate::entries::{Entries, Entry};
+
 /// The release in the text of `version.cfg`, `ascend_toolkit_install.info` or a package's `version.info`, for example
 /// `8.0.RC3`, `8.5.0` or `9.0.0`.
 ///
@@ -7,13 +9,17 @@
 /// of the toolkit counts, or the first such line where there is none. The others name the release directory
 /// (`version_dir=8.5.0`, beside an internal `Version=8.5.0.2.220`) or just `version=8.2.RC1`.
 pub fn cann_release(text: &str) -> Option<&str> {
-    let entries = || text.lines().filter_map(|line| line.trim().split_once('='));
+    release_of(&Entries::read(text).all)
+}
 
-    let running = entries()
-        .find(|(key, _)| *key == "toolkit_running_version")
-        .or_else(|| entries().find(|(key, _)| key.ends_with("_running_version")))
-        .and_then(|(_, pair)| pair.trim().strip_prefix('[')?.strip_suffix(']')?.rsplit(':').next());
-    let named = |name: &'static str| entries().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value);
+/// The release that the entries of a version file name.
+pub(crate) fn release_of<'a>(entries: &[Entry<'a>]) -> Option<&'a str> {
+    let running = entries
+        .iter()
+        .find(|entry| entry.key == "toolkit_running_version")
+        .or_else(|| entries.iter().find(|entry| entry.key.ends_with("_running_version")))
+        .and_then(|entry| entry.value.strip_prefix('[')?.strip_suffix(']')?.rsplit(':').next());
+    let named = |name: &str| entries.iter().find(|entry| entry.key.eq_ignore_ascii_case(name)).map(|entry| entry.value);
     running
         .or_else(|| named("version_dir"))
         .or_else(|| named("version"))

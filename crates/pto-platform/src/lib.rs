@@ -1,5 +1,8 @@
 //! Facts about Ascend NPUs as data, and the pure parsers that go with them: targets, core types, the vocabularies for
-//! one architecture, the SoC table, on-chip memory sizes.
+//! one architecture, the SoC table, on-chip memory sizes, the pairs of driver and CANN that work; and what `npu-smi`
+//! prints ([`npu_smi`]), the files of drivers, CANN and checkouts ([`files`]), and Docker's JSON ([`docker`]).
+//!
+//! No parser fails or panics: what it does not understand it returns as a [`Note`], beside everything else.
 //!
 //! This crate must not know processes, networks, files or the environment: text comes in, values come out.
 //!
@@ -16,18 +19,33 @@
 mod arch;
 mod cann_release;
 mod core_type;
+pub mod docker;
+mod entries;
 mod error;
+pub mod files;
+mod generation;
 mod machine;
 mod names;
+mod note;
+pub mod npu_smi;
 mod on_chip;
 mod soc;
+mod supported;
 mod target;
+mod version;
 
 pub use arch::Arch;
 pub use cann_release::cann_release;
 pub use core_type::Core;
 pub use error::{PlatformError, Vocabulary};
+pub use generation::{ChipIdentity, Generation, NoTarget, identify};
 pub use machine::Machine;
+pub use note::Note;
 pub use on_chip::OnChip;
 pub use soc::Soc;
+pub use supported::{
+    MINIMUM_CANN, MINIMUM_DRIVER, PairVerdict, SupportedPair, is_cann_below_minimum, is_driver_below_minimum,
+    supported_pair, supported_pairs,
+};
 pub use target::Target;
+pub use version::Version;
