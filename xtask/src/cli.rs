@@ -1,6 +1,8 @@
 //! What can be typed.
 
-use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{kernel, quickstart, test};
 
@@ -10,8 +12,9 @@ use crate::{kernel, quickstart, test};
     name = "cargo xtask",
     bin_name = "cargo xtask",
     version,
-    after_help = "Exit codes: 0 passed, 1 the verdict is negative, 2 wrong usage or malformed file, 3 the machine lacks something.\n\
-                  Start with: cargo xtask quickstart"
+    after_help = "Exit codes: 0 passed, 1 the verdict is negative, 2 wrong usage or a malformed file,\n\
+                  3 this machine lacks something, 130 interrupted.\n\n\
+                  Example:\n  cargo xtask quickstart"
 )]
 pub struct Cli {
     /// What to do.
@@ -28,4 +31,61 @@ pub enum Verb {
     Test(test::Args),
     /// Kernels: new, adopt, list, build, test, clean
     Kernel(kernel::Args),
+}
+
+/// Whether these words ask for JSON, even if they ask for nothing else that makes sense.
+pub fn wants_json(words: &[OsString]) -> bool {
+    words.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "--json")
+}
+
+/// The schema of the document of the verb that these words name: `ptokit.kernel-test/1`.
+pub fn schema(words: &[OsString]) -> String {
+    let (mut command, mut names) = (Cli::command(), Vec::new());
+    for word in words.iter().skip(1).filter_map(|word| word.to_str()) {
+        let Some(next) = command.find_subcommand(word).cloned() else {
+            if word.starts_with('-') { continue } else { break }
+        };
+        names.push(word.to_owned());
+        command = next;
+    }
+    let verb = if names.is_empty() { "command-line".to_owned() } else { names.join("-") };
+    format!("ptokit.{verb}/1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_schema_is_known_before_the_command_line_is_understood() {
+        assert_eq!(schema(&words("xtask kernel test list --json")), "ptokit.kernel-test/1");
+        assert_eq!(schema(&words("xtask kernel --json build --nonsense")), "ptokit.kernel-build/1");
+        assert_eq!(schema(&words("xtask --json quickstart")), "ptokit.quickstart/1");
+        assert_eq!(schema(&words("xtask nonsense --json")), "ptokit.command-line/1");
+    }
+
+    #[test]
+    fn what_follows_two_dashes_is_the_test_runners() {
+        assert!(wants_json(&words("xtask test --json -- -q")));
+        assert!(!wants_json(&words("xtask test -- --json")));
+    }
+
+    #[test]
+    fn every_verb_shows_an_example() {
+        fn walk(command: &clap::Command) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Example"), "`{}` shows no example", command.get_name());
+            command.get_subcommands().filter(|verb| verb.get_name() != "help").for_each(walk);
+        }
+        walk(&Cli::command());
+    }
 }

@@ -1,11 +1,14 @@
 //! Exit codes, and the one place where an error is shown.
 
 use std::error::Error;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use pto_kernel::run::{Fault, RunError};
+use pto_kernel::KernelError;
+use pto_kernel::run::{Fault, Problem, RunError};
+use serde::Serialize;
 
-use crate::style;
+use crate::{out, progress, style};
 
 /// Everything that was asked for is so.
 pub const PASSED: u8 = 0;
@@ -18,13 +21,17 @@ pub const BLOCKED: u8 = 3;
 /// Ctrl-C, as shells have it.
 pub const INTERRUPTED: u8 = 130;
 
-/// How a verb ended when it could do its work.
+/// How a verb ended that could do its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Everything is as it should be.
     Passed,
     /// Something is not.
     Negative,
+    /// The rest was done, but something that was given is malformed.
+    Malformed,
+    /// What could be done went well, but this machine lacks something for the rest.
+    Blocked,
 }
 
 impl Outcome {
@@ -35,19 +42,35 @@ impl Outcome {
 
     /// The exit code.
     pub fn code(self) -> ExitCode {
-        match self {
-            Self::Passed => ExitCode::from(PASSED),
-            Self::Negative => ExitCode::from(NEGATIVE),
-        }
+        ExitCode::from(match self {
+            Self::Passed => PASSED,
+            Self::Negative => NEGATIVE,
+            Self::Malformed => USAGE,
+            Self::Blocked => BLOCKED,
+        })
     }
 }
 
 /// Why a verb could not do its work.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Failure {
     code: u8,
     message: String,
     hint: Option<String>,
+}
+
+/// What stands in a verb's JSON document when there is no result.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema: &'a str,
+    error: Description<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct Description<'a> {
+    message: &'a str,
+    hint: Option<&'a str>,
+    code: u8,
 }
 
 impl Failure {
@@ -61,23 +84,55 @@ impl Failure {
         Self { code: BLOCKED, message: message.into(), hint: hint.into() }
     }
 
-    /// A failure with this exit code.
-    pub fn with(code: u8, message: impl Into<String>, hint: impl Into<Option<String>>) -> Self {
-        Self { code, message: message.into(), hint: hint.into() }
-    }
-
     /// A file could not be read or written.
     pub fn io(error: &std::io::Error) -> Self {
-        Self::blocked(chain(error), None)
+        let full = matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge);
+        Self::blocked(chain(error), full.then(|| "free some space and run again".to_owned()))
     }
 
-    /// Shows it and gives the exit code.
+    /// A child could not do its work.
+    pub fn process(error: &pto_process::Error) -> Self {
+        let code = if error.is_interrupted() { INTERRUPTED } else { BLOCKED };
+        Self { code, message: chain(error), hint: error.hint() }
+    }
+
+    /// A command line that cannot be understood, in clap's words.
+    pub fn command_line(error: &clap::Error) -> Self {
+        let text = error.render().to_string();
+        let (first, rest) = text.trim().split_once("\n\n").unwrap_or((text.trim(), ""));
+        let hint = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
+        Self::usage(first.trim_start_matches("error: "), hint)
+    }
+
+    /// The exit code it asks for.
+    pub fn code(&self) -> u8 {
+        self.code
+    }
+
+    /// The same as part of a report.
+    pub fn problem(&self) -> Problem {
+        Problem { message: self.message.clone(), hint: self.hint.clone() }
+    }
+
+    /// Shows it to people and gives the exit code.
     pub fn report(&self) -> ExitCode {
-        anstream::eprintln!("{} {}", style::error("error:"), self.message);
-        if let Some(hint) = &self.hint {
-            anstream::eprintln!("{} {hint}", style::hint("hint:"));
-        }
+        progress::end();
+        anstream::eprintln!("{}", self.text());
         ExitCode::from(self.code)
+    }
+
+    /// Prints it as the verb's document and gives the exit code.
+    pub fn report_json(&self, schema: &str) -> ExitCode {
+        let error = Description { message: &self.message, hint: self.hint.as_deref(), code: self.code };
+        // Without stdout nobody reads it; the exit code still says what it was.
+        let _ = out::json(&Document { schema, error });
+        ExitCode::from(self.code)
+    }
+
+    /// `error:` and `hint:`, for people.
+    pub fn text(&self) -> String {
+        let hint = self.hint.as_ref().map(|hint| format!("\n{} {hint}", style::hint("hint:"))).unwrap_or_default();
+        format!("{} {}{hint}", style::error("error:"), self.message)
     }
 }
 
@@ -89,12 +144,17 @@ impl From<RunError> for Failure {
             Fault::Machine => BLOCKED,
             Fault::Interrupt => INTERRUPTED,
         };
-        Self { code, hint: error.hint(), message: chain(&error) }
+        let message = match &error {
+            // Each finding has its place and its own help.
+            RunError::Kernel(KernelError::Manifest(errors)) => errors.render(),
+            error => chain(error),
+        };
+        Self { code, hint: error.hint(), message }
     }
 }
 
-impl From<pto_kernel::KernelError> for Failure {
-    fn from(error: pto_kernel::KernelError) -> Self {
+impl From<KernelError> for Failure {
+    fn from(error: KernelError) -> Self {
         RunError::from(error).into()
     }
 }

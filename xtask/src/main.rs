@@ -4,33 +4,51 @@
 //! arguments, one or two calls, and the rendering of what they return.
 
 #![expect(unreachable_pub, reason = "in a binary `pub` says what other modules may use")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is the binary: printing is its work")]
+#![expect(clippy::print_stderr, reason = "this is the binary: printing is its work")]
 
 mod cli;
 mod exit;
 mod kernel;
+mod out;
 mod progress;
 mod quickstart;
 mod setup;
 mod style;
 mod test;
 
+use std::ffi::OsString;
+use std::process::ExitCode;
+
 use clap::Parser;
 
-fn main() -> std::process::ExitCode {
+use exit::{Failure, Outcome};
+
+fn main() -> ExitCode {
     // A worker of a launch is this same program.
     pto_launch::worker::intercept();
-    let cli = cli::Cli::parse();
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let cli = match cli::Cli::try_parse_from(&words) {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() && cli::wants_json(&words) => {
+            return Failure::command_line(&error).report_json(&cli::schema(&words));
+        }
+        // Help and refusals, in clap's own layout and with its exit codes: 0 and 2.
+        Err(error) => error.exit(),
+    };
     if let Err(error) = pto_process::interrupt::install() {
         anstream::eprintln!("{} Ctrl-C will not end children in order: {error}", style::warning("warning:"));
     }
-    let result = match cli.verb {
-        cli::Verb::Quickstart(args) => quickstart::run(&args),
-        cli::Verb::Test(args) => test::run(&args),
-        cli::Verb::Kernel(args) => kernel::run(&args),
-    };
-    match result {
+    match run(&cli.verb) {
         Ok(outcome) => outcome.code(),
+        Err(failure) if cli::wants_json(&words) => failure.report_json(&cli::schema(&words)),
         Err(failure) => failure.report(),
+    }
+}
+
+fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
+    match verb {
+        cli::Verb::Quickstart(args) => quickstart::run(args),
+        cli::Verb::Test(args) => test::run(args),
+        cli::Verb::Kernel(args) => kernel::run(args),
     }
 }

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pto_context::{Event, EventSink};
 
 use crate::style;
 
-/// A step that takes less than this is not worth a line in a pipe, unless it moves bytes.
-const QUIET: Duration = Duration::from_millis(300);
+/// A step that takes less than this is not worth a line of its own, unless it moves bytes.
+const QUIET: Duration = Duration::from_secs(1);
 /// In a pipe, a download says where it is this often.
 const EVERY: Duration = Duration::from_secs(5);
 
@@ -29,7 +29,8 @@ pub enum Verbosity {
 /// The sink for this run.
 pub fn sink(verbosity: Verbosity) -> Arc<dyn EventSink> {
     if std::io::stderr().is_terminal() && verbosity != Verbosity::Quiet {
-        return Arc::new(Bars { verbosity, multi: MultiProgress::new(), bars: Mutex::default() });
+        let multi = SCREEN.get_or_init(MultiProgress::new).clone();
+        return Arc::new(Bars { verbosity, multi, bars: Mutex::default() });
     }
     Arc::new(Lines { verbosity, steps: Mutex::default() })
 }
@@ -39,6 +40,17 @@ struct Bars {
     verbosity: Verbosity,
     multi: MultiProgress,
     bars: Mutex<HashMap<String, ProgressBar>>,
+}
+
+/// The bars of this process, which has one terminal.
+static SCREEN: OnceLock<MultiProgress> = OnceLock::new();
+
+/// Takes what still moves off the screen. Before anything else is printed: a step that failed has not finished.
+pub fn end() {
+    if let Some(multi) = SCREEN.get() {
+        let _ = multi.clear();
+        multi.set_draw_target(ProgressDrawTarget::hidden());
+    }
 }
 
 impl EventSink for Bars {
@@ -57,10 +69,14 @@ impl EventSink for Bars {
                 }
             }
             Event::Finished { task, message } => {
-                if let Some(bar) = bars.remove(&task) {
+                let bar = bars.remove(&task);
+                let worth_a_line = bar.as_ref().is_none_or(|bar| bar.length().is_some() || bar.elapsed() > QUIET);
+                if let Some(bar) = bar {
                     bar.finish_and_clear();
                 }
-                let _ = self.multi.println(format!("{} {message}", style::good("✓")));
+                if worth_a_line {
+                    let _ = self.multi.println(message);
+                }
             }
             Event::Command { line } if self.verbosity == Verbosity::Verbose => {
                 let _ = self.multi.println(style::dim(format!("$ {line}")));

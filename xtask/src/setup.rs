@@ -1,11 +1,12 @@
 //! From the options that all verbs share to what the libraries take.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pto_context::Context;
 use pto_kernel::run::{Fetching, Setup, Workshop};
 use pto_launch::Worker;
+use pto_platform::Target;
 use pto_store::Store;
 
 use crate::exit::{Failure, chain};
@@ -79,8 +80,8 @@ impl Build {
     ///
     /// # Errors
     /// Headers or a compiler are missing.
-    pub fn workshop(&self, cx: &Context) -> Result<Workshop, Failure> {
-        Ok(Workshop::open(cx, self.setup(cx)?)?)
+    pub fn workshop(&self, cx: &Context, target: Target) -> Result<Workshop, Failure> {
+        Ok(Workshop::open(cx, self.setup(cx)?, target)?)
     }
 }
 
@@ -94,4 +95,12 @@ pub fn workspace_root(cx: &Context) -> PathBuf {
 pub fn generated_dir(cx: &Context) -> PathBuf {
     let target = cx.var_os("CARGO_TARGET_DIR").map(|dir| cx.cwd().join(dir));
     target.unwrap_or_else(|| workspace_root(cx).join("target")).join("pto")
+}
+
+/// A path as the user would type it: relative to the working directory where it lies below it.
+pub fn shown(cx: &Context, path: &Path) -> PathBuf {
+    match path.strip_prefix(cx.cwd()) {
+        Ok(inside) if !inside.as_os_str().is_empty() => inside.to_path_buf(),
+        _ => path.to_path_buf(),
+    }
 }

@@ -1,17 +1,21 @@
 //! `test`: the workspace's own tests, with all they need set up.
 
-use pto_context::Context;
-use pto_kernel::run::ACL_HEADERS;
-use pto_process::{Invocation, Stream};
+use std::path::PathBuf;
 
-use crate::exit::{Failure, Outcome, chain};
+use pto_context::Context;
+use pto_kernel::run::{ACL_HEADERS, CpuTools, Fetching, RunError, Setup};
+use pto_process::{Invocation, Status, Stream};
+use serde::Serialize;
+
+use crate::exit::{Failure, Outcome};
 use crate::setup::{Build, Common, workspace_root};
+use crate::{out, progress};
 
 /// `test`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  cargo xtask test -- pto-golden")]
+#[command(after_help = "Examples:\n  cargo xtask test\n  cargo xtask test -- --package pto-golden")]
 pub struct Args {
-    /// Passed on to the test runner
+    /// Passed on to cargo-nextest, or to cargo test where that is not installed
     #[arg(last = true, value_name = "ARGS")]
     rest: Vec<String>,
     #[command(flatten)]
@@ -20,45 +24,85 @@ pub struct Args {
     common: Common,
 }
 
+/// What `test --json` prints.
+#[derive(Debug, Serialize)]
+struct Document {
+    schema: &'static str,
+    passed: bool,
+    steps: Vec<Step>,
+}
+
+/// One run of cargo.
+#[derive(Debug, Serialize)]
+struct Step {
+    command: String,
+    passed: bool,
+    seconds: f64,
+}
+
 /// Runs the verb.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
     let setup = args.build.setup(&cx)?;
-    let workshop = args.build.workshop(&cx)?;
-    let acl = ACL_HEADERS.fetch(&cx, &setup.shared).map_err(|error| Failure::blocked(chain(&error), error.hint()))?;
-    let environment = [("PTOKIT_ACL_HEADERS", acl), ("PTOKIT_TEST_HEADERS", workshop.headers.dir.clone())];
-    let cargo = cx.var("CARGO").unwrap_or_else(|| "cargo".to_owned());
-    let nextest = runs(&cx, &cargo, &["nextest", "--version"]);
-    let suite: &[&str] =
-        if nextest { &["nextest", "run", "--workspace"] } else { &["test", "--workspace", "--all-targets"] };
-    let mut passed = step(&cx, &cargo, suite, &args.rest, &environment)?;
-    // Doc tests are cargo's own: no other runner has them.
-    passed &= step(&cx, &cargo, &["test", "--workspace", "--doc"], &[], &environment)?;
+    let headers = CpuTools::find(&cx, &setup)?.headers.dir;
+    let mut environment = vec![("PTOKIT_TEST_HEADERS", headers)];
+    environment.extend(acl_headers(&cx, &setup)?.map(|dir| ("PTOKIT_ACL_HEADERS", dir)));
+    let cargo = Cargo { cx: &cx, json: args.common.json, environment };
+    let mut steps = vec![cargo.step(cargo.suite(), &args.rest)?];
+    if args.rest.is_empty() {
+        // Doc tests are cargo's own: no other runner has them.
+        steps.push(cargo.step(&["test", "--doc"], &[])?);
+    }
+    let passed = steps.iter().all(|step| step.passed);
+    if args.common.json {
+        out::json(&Document { schema: "ptokit.test/1", passed, steps })?;
+    }
     Ok(Outcome::passed_if(passed))
 }
 
-fn runs(cx: &Context, cargo: &str, args: &[&str]) -> bool {
-    Invocation::new(cargo).args(args).run(cx).is_ok_and(|output| output.success())
+/// ACL's headers, which the host ACL library is compared with. `None` if they may not be fetched: the tests that need
+/// them say that they are skipped.
+fn acl_headers(cx: &Context, setup: &Setup) -> Result<Option<PathBuf>, Failure> {
+    if setup.fetching == Fetching::Offline {
+        return Ok(ACL_HEADERS.find(&setup.shared));
+    }
+    Ok(Some(ACL_HEADERS.fetch(cx, &setup.shared).map_err(RunError::from)?))
 }
 
-/// Runs cargo with its output passed through.
-fn step(
-    cx: &Context,
-    cargo: &str,
-    args: &[&str],
-    rest: &[String],
-    environment: &[(&str, std::path::PathBuf)],
-) -> Result<bool, Failure> {
-    let mut invocation = Invocation::new(cargo).args(args).args(rest).cwd(workspace_root(cx)).deadline(None);
-    for (name, value) in environment {
-        invocation = invocation.env(*name, value);
+struct Cargo<'a> {
+    cx: &'a Context,
+    json: bool,
+    environment: Vec<(&'static str, PathBuf)>,
+}
+
+impl Cargo<'_> {
+    fn program(&self) -> String {
+        self.cx.var("CARGO").unwrap_or_else(|| "cargo".to_owned())
     }
-    anstream::eprintln!("$ {}", invocation.to_shell_line());
-    let output = invocation
-        .run_streaming(cx, |stream, line| match stream {
-            Stream::Stdout => anstream::println!("{line}"),
-            Stream::Stderr => anstream::eprintln!("{line}"),
-        })
-        .map_err(|error| Failure::blocked(chain(&error), error.hint()))?;
-    Ok(output.success())
+
+    fn suite(&self) -> &'static [&'static str] {
+        let asked = Invocation::new(self.program()).args(["nextest", "--version"]).run(self.cx);
+        if asked.is_ok_and(|output| output.success()) { &["nextest", "run"] } else { &["test", "--all-targets"] }
+    }
+
+    /// Runs cargo with its output passed through; with `--json` stdout belongs to the document.
+    fn step(&self, args: &[&str], rest: &[String]) -> Result<Step, Failure> {
+        let start = Invocation::new(self.program()).args(args).args(rest).cwd(workspace_root(self.cx)).deadline(None);
+        let invocation = self.environment.iter().fold(start, |invocation, (name, value)| invocation.env(*name, value));
+        let command = invocation.to_shell_line();
+        progress::end();
+        anstream::eprintln!("$ {command}");
+        let output = invocation
+            .run_streaming(self.cx, |stream, line| match stream {
+                Stream::Stdout if !self.json => {
+                    let _ = out::text(&format!("{line}\n"));
+                }
+                _ => anstream::eprintln!("{line}"),
+            })
+            .map_err(|error| Failure::process(&error))?;
+        if output.status == Status::Interrupted {
+            return Err(RunError::Interrupted.into());
+        }
+        Ok(Step { command, passed: output.success(), seconds: output.duration.as_secs_f64() })
+    }
 }

@@ -3,7 +3,8 @@
 //! - [`checks`]: every check with its stable id, [`examine`] judges a machine by them;
 //! - [`Probes`]: what programs, devices and the kernel say of the machine, gathered in parallel and with deadlines;
 //! - [`Snapshot`] and [`diff`]: what was found, kept, and compared with another machine or another day;
-//! - [`devices`]: the NPUs, one by one.
+//! - [`devices`]: the NPUs, one by one;
+//! - [`triage`]: what an error code or a log means, the first cause before its fallout.
 //!
 //! A check is a pure function of a [`Context`](pto_context::Context) and of [`Probes`], so each can be tried on a made-up
 //! machine. Nothing here changes the machine, and nothing needs root: what cannot be read is skipped, with the reason.
@@ -27,6 +28,7 @@ mod python;
 mod redact;
 mod report;
 mod snapshot;
+pub mod triage;
 
 pub use ask::{Answer, Said};
 pub use check::{Check, Source, check, checks};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use pto_golden::ExprError;
 
+use crate::cases::Quantity;
 use crate::manifest::ManifestErrors;
 use crate::signature::Mismatch;
 
@@ -41,8 +42,8 @@ pub enum KernelError {
     /// An expression of the manifest has no value for a case.
     #[error("{what} is `{text}`, which has no value in case {case}")]
     Evaluate {
-        /// What the expression is for, for example "`shape` of `x`".
-        what: String,
+        /// Which number of the manifest.
+        what: Quantity,
         /// The expression.
         text: String,
         /// The case.

@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 use pto_kernel::KernelError;
 use pto_kernel::adopt::{adopt, write};
 use pto_kernel::source::Source;
+use serde_json::json;
 
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
-use crate::style;
+use crate::{out, style};
+
+const SCHEMA: &str = "ptokit.kernel-adopt/1";
 
 /// `kernel adopt`.
 #[derive(Debug, clap::Args)]
@@ -35,24 +38,28 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let source = Source::read(&args.file).map_err(read)?;
     let name = args.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let adopted = adopt(&source, &name, args.entry.as_deref())?;
+    let checks: Vec<String> = adopted.checks.iter().map(ToString::to_string).collect();
     if args.print {
-        print!("{}", adopted.text);
+        let document = json!({ "schema": SCHEMA, "entry": adopted.entry, "checks": checks, "text": adopted.text });
+        if args.common.json {
+            out::json(&document)?
+        } else {
+            out::text(&adopted.text)?
+        }
         return Ok(Outcome::Passed);
     }
     let dir = args.file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let path = write(&adopted, dir, args.force)?;
     if args.common.json {
-        let checks: Vec<String> = adopted.checks.iter().map(ToString::to_string).collect();
-        println!(
-            "{}",
-            serde_json::json!({ "schema": "ptokit.kernel-adopt/1", "path": path, "entry": adopted.entry, "checks": checks })
-        );
+        out::json(&json!({ "schema": SCHEMA, "path": path, "entry": adopted.entry, "checks": checks }))?;
         return Ok(Outcome::Passed);
     }
-    anstream::println!("wrote {}", path.display());
-    for check in &adopted.checks {
-        anstream::println!("{} {check}", style::warning("check:"));
+    let mut text = format!("wrote {}\n", path.display());
+    for check in &checks {
+        text += &format!("{} {check}\n", style::warning("check:"));
     }
-    anstream::println!("next: finish the lines marked `check:`, then cargo xtask kernel test {}", dir.display());
+    let dir = shlex::try_quote(&dir.to_string_lossy()).map_or_else(|_| String::new(), |dir| dir.into_owned());
+    text += &format!("next: finish the lines marked `check:`, then cargo xtask kernel test {dir}\n");
+    out::text(&text)?;
     Ok(Outcome::Passed)
 }

@@ -2,8 +2,11 @@
 
 use std::io::ErrorKind;
 
+use serde_json::json;
+
 use crate::exit::{Failure, Outcome};
-use crate::setup::{Common, generated_dir};
+use crate::out;
+use crate::setup::{Common, generated_dir, shown};
 
 /// `kernel clean`.
 #[derive(Debug, clap::Args)]
@@ -15,16 +18,18 @@ pub struct Args {
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
-    let dir = generated_dir(&args.common.context()?);
+    let cx = args.common.context()?;
+    let dir = generated_dir(&cx);
     let existed = match fs_err::remove_dir_all(&dir) {
         Ok(()) => true,
         Err(error) if error.kind() == ErrorKind::NotFound => false,
         Err(error) => return Err(Failure::io(&error)),
     };
     if args.common.json {
-        println!("{}", serde_json::json!({ "schema": "ptokit.kernel-clean/1", "path": dir, "deleted": existed }));
+        out::json(&json!({ "schema": "ptokit.kernel-clean/1", "path": dir, "deleted": existed }))?;
     } else {
-        anstream::println!("{} {}", if existed { "deleted" } else { "nothing to delete at" }, dir.display());
+        let word = if existed { "deleted" } else { "nothing to delete at" };
+        out::text(&format!("{word} {}\n", shown(&cx, &dir).display()))?;
     }
     Ok(Outcome::Passed)
 }

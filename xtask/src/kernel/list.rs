@@ -1,12 +1,16 @@
 //! `kernel list`.
 
+use std::path::{Path, PathBuf};
+
 use pto_kernel::Manifest;
+use pto_kernel::run::Problem;
+use serde::Serialize;
 
 use super::select::all;
 use super::table::{Cell, Table};
-use crate::exit::{Failure, Outcome, chain};
+use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
-use crate::style;
+use crate::{out, style};
 
 /// `kernel list`.
 #[derive(Debug, clap::Args)]
@@ -16,55 +20,78 @@ pub struct Args {
     common: Common,
 }
 
-/// Runs the verb. A manifest that does not load is named, and makes the verdict negative.
+/// What `kernel list --json` prints.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    kernels: Vec<Entry<'a>>,
+    failures: Vec<Unreadable<'a>>,
+    collisions: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Entry<'a> {
+    name: &'a str,
+    path: &'a Path,
+    summary: Option<&'a str>,
+    core: &'static str,
+    targets: Vec<&'static str>,
+    dynamic_dims: Vec<&'a str>,
+}
+
+/// A manifest that does not load.
+#[derive(Debug, Serialize)]
+struct Unreadable<'a> {
+    path: &'a Path,
+    error: Problem,
+}
+
+/// Runs the verb. A manifest that does not load is named and does not hide the others.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
     let found = all(&cx);
+    let collisions: Vec<String> = found.collisions.iter().map(ToString::to_string).collect();
+    let kernels = found.kernels.iter().map(entry).collect();
+    let refused: Vec<(PathBuf, Failure)> =
+        found.failures.into_iter().map(|(path, error)| (path, error.into())).collect();
+    let failures: Vec<_> =
+        refused.iter().map(|(path, failure)| Unreadable { path, error: failure.problem() }).collect();
+    let clean = failures.is_empty() && collisions.is_empty();
     if args.common.json {
-        let failures: Vec<_> = found
-            .failures
-            .iter()
-            .map(|(path, error)| serde_json::json!({ "path": path, "error": chain(error) }))
-            .collect();
-        let kernels: Vec<_> = found.kernels.iter().map(json).collect();
-        println!(
-            "{}",
-            serde_json::json!({ "schema": "ptokit.kernel-list/1", "kernels": kernels, "failures": failures,
-                "collisions": found.collisions.iter().map(ToString::to_string).collect::<Vec<_>>() })
-        );
+        out::json(&Document { schema: "ptokit.kernel-list/1", kernels, failures, collisions })?;
     } else {
-        let mut table = Table::new(&["kernel", "core", "targets", "path", "summary"]);
-        for kernel in &found.kernels {
-            table.row(vec![
-                Cell::new(&kernel.name),
-                Cell::new(kernel.core.name()),
-                Cell::new(targets(kernel).join(" ")),
-                Cell::new(kernel.path.display().to_string()),
-                Cell::new(kernel.summary.clone().unwrap_or_default()),
-            ]);
+        out::text(&table(&kernels))?;
+        for (_, failure) in &refused {
+            anstream::eprintln!("{}", failure.text());
         }
-        table.lines().iter().for_each(|line| anstream::println!("{line}"));
-        for (_, error) in &found.failures {
-            anstream::eprintln!("{} {}", style::error("error:"), chain(error));
-        }
-        for collision in &found.collisions {
+        for collision in &collisions {
             anstream::eprintln!("{} {collision}", style::error("error:"));
         }
     }
-    Ok(Outcome::passed_if(found.failures.is_empty() && found.collisions.is_empty()))
+    Ok(if clean { Outcome::Passed } else { Outcome::Malformed })
 }
 
-fn targets(kernel: &Manifest) -> Vec<&'static str> {
-    kernel.targets.iter().map(|target| target.name()).collect()
+fn table(kernels: &[Entry<'_>]) -> String {
+    let mut table = Table::new(&["kernel", "core", "targets", "path", "summary"]);
+    for kernel in kernels {
+        table.row(vec![
+            Cell::new(kernel.name),
+            Cell::new(kernel.core),
+            Cell::new(kernel.targets.join(" ")),
+            Cell::new(kernel.path.display().to_string()),
+            Cell::new(kernel.summary.unwrap_or_default()),
+        ]);
+    }
+    table.lines().join("\n") + "\n"
 }
 
-fn json(kernel: &Manifest) -> serde_json::Value {
-    serde_json::json!({
-        "name": kernel.name,
-        "path": kernel.path,
-        "summary": kernel.summary,
-        "core": kernel.core.name(),
-        "targets": targets(kernel),
-        "dynamic_dims": kernel.dynamic_dims().collect::<Vec<_>>(),
-    })
+fn entry(kernel: &Manifest) -> Entry<'_> {
+    Entry {
+        name: &kernel.name,
+        path: &kernel.path,
+        summary: kernel.summary.as_deref(),
+        core: kernel.core.name(),
+        targets: kernel.targets.iter().map(|target| target.name()).collect(),
+        dynamic_dims: kernel.dynamic_dims().collect(),
+    }
 }

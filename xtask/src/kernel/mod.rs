@@ -9,7 +9,8 @@ mod select;
 mod table;
 mod test;
 
-pub use test::{run_kernels, save, show};
+pub use select::Selection;
+pub use test::{Options, Run, outcome, render, run_kernels, save};
 
 use clap::Subcommand;
 
@@ -17,6 +18,7 @@ use crate::exit::{Failure, Outcome};
 
 /// `kernel`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  cargo xtask kernel test vec_add")]
 pub struct Args {
     #[command(subcommand)]
     verb: Verb,

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use pto_kernel::scaffold;
 
 use crate::exit::{Failure, Outcome};
-use crate::setup::{Common, workspace_root};
+use crate::out;
+use crate::setup::{Common, shown, workspace_root};
 
 /// `kernel new`.
 #[derive(Debug, clap::Args)]
@@ -25,15 +26,15 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
     let parent = args.dir.clone().unwrap_or_else(|| workspace_root(&cx).join("kernels"));
     fs_err::create_dir_all(&parent).map_err(|error| Failure::io(&error))?;
-    let dir = scaffold::create(&parent, &args.name)?;
-    let shown = dir.strip_prefix(cx.cwd()).unwrap_or(&dir).display().to_string();
+    let dir = shown(&cx, &scaffold::create(&parent, &args.name)?);
     if args.common.json {
-        println!("{}", serde_json::json!({ "schema": "ptokit.kernel-new/1", "name": args.name, "path": shown }));
+        out::json(&serde_json::json!({ "schema": "ptokit.kernel-new/1", "name": args.name, "path": dir }))?;
     } else {
-        anstream::println!(
-            "wrote {shown}\nnext: cargo xtask kernel test {}",
-            if args.dir.is_some() { &shown } else { &args.name }
-        );
+        // A kernel of the workspace is known by its name; one elsewhere by its path.
+        let path = dir.to_string_lossy();
+        let path = shlex::try_quote(&path).map_or_else(|_| path.to_string(), |path| path.into_owned());
+        let again = if args.dir.is_some() { &path } else { &args.name };
+        out::text(&format!("wrote {}\nnext: cargo xtask kernel test {again}\n", dir.display()))?;
     }
     Ok(Outcome::Passed)
 }

@@ -95,3 +95,36 @@ inline void wait_intra_block(Pipe, uint64_t flag) { ptocpu_intra_wait(static_cas
 template <typename... Args>
 inline void set_padding(Args...) {}
 inline void set_atomic_none() {}
+
+// The size that kernels plan with; PTO-ISA's headers for the device define it the same way.
+#ifndef PTO_UBUF_SIZE_BYTES
+#define PTO_UBUF_SIZE_BYTES PTOCPU_UB_BYTES
+#endif
+
+#if PTOCPU_HAS_BF16
+// Compilers turn a conversion to bf16 into a call of these where the processor has no instruction, but libgcc has them only
+// from version 13 on. Round to nearest, ties to even; a NaN stays a NaN.
+extern "C" __attribute__((weak)) __bf16 __truncsfbf2(float value)
+{
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    const bool nan = (bits & 0x7fffffff) > 0x7f800000;
+    const uint16_t top = static_cast<uint16_t>(nan ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    __bf16 result;
+    std::memcpy(&result, &top, sizeof result);
+    return result;
+}
+extern "C" __attribute__((weak)) __bf16 __truncdfbf2(double value)
+{
+    // To odd first: a float made so carries enough for the second rounding to be right.
+    float once = static_cast<float>(value);
+    uint32_t bits;
+    std::memcpy(&bits, &once, sizeof bits);
+    if (static_cast<double>(once) != value && value == value && !(bits & 1)) {
+        const bool away = (once > value) == (value > 0);
+        bits = away ? bits - 1 : bits | 1;
+        std::memcpy(&once, &bits, sizeof once);
+    }
+    return __truncsfbf2(once);
+}
+#endif

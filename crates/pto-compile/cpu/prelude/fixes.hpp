@@ -104,23 +104,61 @@ PTO_INTERNAL void TMATMUL_ACC_IMPL(TileAcc &cMatrix, TileLeft &aMatrix, TileRigh
 {
     TMATMUL_ACC_IMPL(cMatrix, cMatrix, aMatrix, bMatrix);
 }
+#if PTOCPU_HAS_ACC_PHASE
+// The phase tells the device whether more products follow, so that it can start storing early.
+template <AccPhase Phase, typename TileAcc, typename TileLeft, typename TileRight>
+PTO_INTERNAL void TMATMUL_ACC_IMPL(TileAcc &cMatrix, TileLeft &aMatrix, TileRight &bMatrix)
+{
+    TMATMUL_ACC_IMPL(cMatrix, cMatrix, aMatrix, bMatrix);
+}
+template <AccPhase Phase, typename TileAcc, typename TileLeft, typename TileRight>
+PTO_INTERNAL void TMATMUL_ACC_IMPL(TileAcc &cOut, TileAcc &cIn, TileLeft &aMatrix, TileRight &bMatrix)
+{
+    TMATMUL_ACC_IMPL(cOut, cIn, aMatrix, bMatrix);
+}
+#endif
 #endif
 
 #if !PTOCPU_HAS_EVENT
-// Events order the pipes of one core, which run in program order here. A record and its wait are counted like flags.
-template <Op SrcOp, Op DstOp>
+// Events order the pipes of one core, which run in program order here; what is left to check is that each wait has its record.
+// One between a cube core and its vector cores is a cross-core flag.
+template <Op SrcOp, Op DstOp, bool AutoToken = true, int EventID = 0>
 struct Event {
+    static constexpr uint8_t kOneCore = 0xff;
+
     Event() = default;
-    Event(RecordEvent) {}
-    Event &operator=(RecordEvent) { return *this; }
-    void Wait() {}
-    void Record() {}
+    Event(RecordEvent) { Init(); }
+    Event &operator=(RecordEvent) { return Init(); }
+
+    template <uint8_t CrossCoreId = kOneCore>
+    Event &Init()
+    {
+        if constexpr (CrossCoreId != kOneCore) ptocpu_ffts_set(1 | 2 << 4 | CrossCoreId << 8);
+        else recorded++;
+        return *this;
+    }
+    template <uint8_t CrossCoreId = kOneCore>
+    Event &Record()
+    {
+        return Init<CrossCoreId>();
+    }
+    template <uint8_t CrossCoreId = kOneCore>
+    Event &Wait()
+    {
+        if constexpr (CrossCoreId != kOneCore) ptocpu_ffts_wait(CrossCoreId);
+        else if (recorded-- == 0) ptocpu_fault(0, "deadlock: waits for an Event that was not recorded");
+        return *this;
+    }
+    Event &InitAddr(uint64_t) { return *this; }
+
+private:
+    int recorded = 0;
 };
 #endif
 
 }  // namespace pto
 
 #if !PTOCPU_HAS_EVENT
-template <pto::Op SrcOp, pto::Op DstOp>
-struct is_event<pto::Event<SrcOp, DstOp>> : std::true_type {};
+template <pto::Op SrcOp, pto::Op DstOp, bool AutoToken, int EventID>
+struct is_event<pto::Event<SrcOp, DstOp, AutoToken, EventID>> : std::true_type {};
 #endif

@@ -1,5 +1,6 @@
 // Launches. `kernel<<<grid, l2, stream>>>(args)` is rewritten to
-// `ptocpu::site([](auto... a) { kernel(a...); }, "file:line").grid(grid, l2, stream)(args)`: every piece stays where it was.
+// `ptocpu::site([](auto... a) { kernel(a...); }, [] { return PTOCPU_PLACE("file:line"); }).grid(grid, l2, stream)(args)`:
+// every piece stays where it was. The place is a type of its own, so that a site is known before it is ever reached.
 #pragma once
 
 namespace ptocpu {
@@ -18,10 +19,20 @@ inline void prepare_core(const ptocpu_core &core)
     }
 #endif
     prepare_memory();
+#if PTOCPU_HAS_PIPE_HOOK
+    pto::cpu_sim::injected_pipe_shared_state_hook = [](uint64_t key, size_t size) {
+        return ptocpu_block_storage(std::to_string(key).c_str(), size);
+    };
+#endif
 }
 
+// What PTOCPU_PLACE makes of a place: the library, whose id the build puts before each source, and file and line.
+struct Place {
+    const char *library, *line;
+};
+
 // One launch site with the argument types it is used with. Registered when the library is loaded.
-template <typename Kernel, typename... Args>
+template <typename Kernel, typename Where, typename... Args>
 struct Site {
     using Tuple = std::tuple<Args...>;
 
@@ -33,14 +44,16 @@ struct Site {
         std::apply([](auto &...values) { Kernel{}(values...); }, copy);
     }
 
-    static const char *key()
+    // The type's mangled name tells instantiations of one template apart; __PRETTY_FUNCTION__ does not with every compiler.
+    // Library and line tell functions of one name in two libraries, or in two sources, apart.
+    static std::string key()
     {
-        // The type's mangled name tells instantiations of one template apart; __PRETTY_FUNCTION__ does not with every compiler.
-        return typeid(Site).name();
+        const Place place = Where{}();
+        return std::string(typeid(Site).name()) + '@' + place.library + '@' + place.line;
     }
 
     struct Registrar {
-        Registrar() { ptocpu_register(key(), PTOCPU_SIDE, run); }
+        Registrar() { ptocpu_register(key().c_str(), PTOCPU_SIDE, run); }
     };
     static inline Registrar registrar;
 };
@@ -52,38 +65,39 @@ void collect_pointer(std::vector<const void *> &pointers, const T &value)
         pointers.push_back(const_cast<const void *>(static_cast<const volatile void *>(value)));
 }
 
-template <typename Kernel>
+template <typename Kernel, typename Where>
 struct Launcher {
-    const char *where;
     uint32_t blocks = 1;
     void *stream = nullptr;
 
     template <typename Grid, typename L2 = std::nullptr_t, typename Stream = std::nullptr_t>
     Launcher grid(Grid grid, L2 = nullptr, Stream on = nullptr) const
     {
-        return {where, static_cast<uint32_t>(grid), (void *)on};
+        return {static_cast<uint32_t>(grid), (void *)on};
     }
 
     template <typename... Args>
     void operator()(Args... args) const
     {
-        using Here = Site<Kernel, Args...>;
+        using Here = Site<Kernel, Where, Args...>;
         (void)&Here::registrar;
         std::vector<const void *> pointers;
         (collect_pointer(pointers, args), ...);
         using Tuple = typename Here::Tuple;
-        ptocpu_launch(Here::key(), where, blocks, stream, new Tuple(args...),
+        ptocpu_launch(Here::key().c_str(), Where{}().line, blocks, stream, new Tuple(args...),
                       [](void *tuple) { delete static_cast<Tuple *>(tuple); }, pointers.data(), pointers.size());
     }
 };
 
-template <typename Kernel>
-Launcher<Kernel> site(Kernel, const char *where)
+template <typename Kernel, typename Where>
+Launcher<Kernel, Where> site(Kernel, Where)
 {
-    return {where};
+    return {};
 }
 
 }  // namespace ptocpu
+
+#define PTOCPU_PLACE(line) ::ptocpu::Place{PTOCPU_LIBRARY, line}
 
 // The cube side of a mix kernel holds the launcher and brings the vector side along; the build puts this before its source.
 #define PTOCPU_LOAD_SIBLING(file_name) \

@@ -5,13 +5,17 @@
 // PTOCPU_HAS_* per probed feature of the PTO-ISA headers in use.
 #pragma once
 
+// The standard headers that name std::condition_variable come before PTO-ISA: see waiting.hpp.
 #include <cassert>
 #include <cmath>
+#include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <typeinfo>

@@ -1,4 +1,4 @@
-// PTO-ISA's own CPU simulator, with its aborting checks turned into reports.
+// PTO-ISA's own CPU simulator, with its aborting checks turned into reports and its waits into ours.
 #pragma once
 
 #include <pto/common/type.hpp>
@@ -14,7 +14,23 @@
         if (!(condition)) ptocpu_violation(#condition, __FILE__, __LINE__); \
     } while (0)
 
+// SYNCALL calls these by name where no later overload would be found: so the simulator's empty ones get another name, and
+// ours are there before it is read.
+#define SYNCALL_IMPL ptocpu_unused_SYNCALL_IMPL
+#define SYNCALL_SOFT_IMPL ptocpu_unused_SYNCALL_SOFT_IMPL
+#define SYNCALL_SOFT_AIC_IMPL ptocpu_unused_SYNCALL_SOFT_AIC_IMPL
+#define SYNCALL_SOFT_MIX_IMPL ptocpu_unused_SYNCALL_SOFT_MIX_IMPL
+#include <pto/common/cpu_stub.hpp>
+#undef SYNCALL_IMPL
+#undef SYNCALL_SOFT_IMPL
+#undef SYNCALL_SOFT_AIC_IMPL
+#undef SYNCALL_SOFT_MIX_IMPL
+
+#include "waiting.hpp"
+
+#define condition_variable ptocpu_condition_variable
 #include <pto/pto-inst.hpp>
+#undef condition_variable
 
 // pto-inst.hpp defines both when neither is given; from here on the build's side decides.
 #undef __DAV_CUBE__

@@ -25,7 +25,7 @@ struct ptocpu_core {
 // Runs the kernel of one launch site on the calling thread.
 typedef void (*ptocpu_trampoline)(void *args, const struct ptocpu_core *core);
 
-// Registers one side of a launch site. `key` is the same string on both sides.
+// Registers one side of a launch site. `key` is the same string on both sides, and no other site's in this process.
 void ptocpu_register(const char *key, int side, ptocpu_trampoline run);
 
 // Starts a launch on `stream`. Takes `args`; `drop(args)` is called once when the launch is over. `pointers` are the pointer
@@ -42,8 +42,17 @@ void ptocpu_ffts_wait(uint32_t flag);
 // Cross-core flags, A5: flags of one block; ids from 16 on name the second vector core when the cube core uses them.
 void ptocpu_intra_set(uint32_t flag);
 void ptocpu_intra_wait(uint32_t flag);
-// All cores of one kind (0 vector, 1 cube) or of the whole launch (2) meet.
+// All cores of one kind (0 vector, 1 cube) or of the whole mix launch (2) meet.
 void ptocpu_sync_all(int kind);
+// As many cores meet as `members` says, whichever come first; `counter` tells meetings apart.
+void ptocpu_sync_some(const void *counter, uint32_t members);
+
+// Memory that all cores of a block share for the time of one launch, zero at first.
+void *ptocpu_block_storage(const char *key, size_t size);
+// Waiting for a change of shared state: changes are counted in `counter`, which the runtime alone touches.
+uint64_t ptocpu_condition_changes(const uint64_t *counter);
+void ptocpu_condition_change(uint64_t *counter);
+void ptocpu_condition_wait(const uint64_t *counter, uint64_t seen, const char *what);
 
 // Flags between the pipes of one core: they cannot block a core that runs its pipes in program order, but a wait without a
 // set hangs the device, so they are counted.

@@ -67,6 +67,11 @@ struct Core {
     }
 };
 
+// Cores that come together, again and again.
+struct Meeting {
+    uint32_t arrived = 0, round = 0;
+};
+
 struct Launch {
     std::string key, where;
     uint32_t blocks = 0;
@@ -75,7 +80,8 @@ struct Launch {
     std::vector<std::string> foreign;   // pointer arguments that are no device memory
     std::vector<std::unique_ptr<Core>> cores;
     bool mix = false;
-    uint32_t meeting_count[3] = {}, meeting_round[3] = {};
+    std::map<std::pair<int, const void *>, Meeting> meetings;
+    std::map<std::pair<uint32_t, std::string>, std::unique_ptr<char[], void (*)(void *)>> storage;  // by block and key
 
     std::mutex mutex;
     std::condition_variable changed;
@@ -226,6 +232,25 @@ std::vector<Core *> all_of(Core &core, int kind)
     for (auto &other : core.launch->cores)
         if (kind == 2 || other->side == kind) found.push_back(other.get());
     return found;
+}
+
+// Waits until `members` cores have come; 0 is never.
+void meet(Core &core, std::pair<int, const void *> which, size_t members, const std::string &what)
+{
+    Launch &launch = *core.launch;
+    uint32_t round;
+    {
+        std::lock_guard lock(launch.mutex);
+        Meeting &meeting = launch.meetings[which];
+        round = meeting.round;
+        if (++meeting.arrived == members) {
+            meeting.arrived = 0;
+            meeting.round++;
+            settle(launch);
+            return;
+        }
+    }
+    block_until(core, what, [&launch, which, round] { return launch.meetings[which].round != round; });
 }
 
 void count_warning(const std::string &text, const char *file, int line)
@@ -475,19 +500,47 @@ void ptocpu_intra_wait(uint32_t flag)
 void ptocpu_sync_all(int kind)
 {
     Core &core = current("SYNCALL");
-    Launch &launch = *core.launch;
-    uint32_t round;
-    {
-        std::lock_guard lock(launch.mutex);
-        round = launch.meeting_round[kind];
-        if (++launch.meeting_count[kind] == all_of(core, kind).size()) {
-            launch.meeting_count[kind] = 0;
-            launch.meeting_round[kind]++;
-            settle(launch);
-            return;
-        }
+    // On the device a core that waits for cores of both kinds waits for ever when the other kind is not there.
+    const bool alone = kind == 2 && !core.launch->mix;
+    meet(core, {kind, nullptr}, alone ? 0 : all_of(core, kind).size(), alone ? "SYNCALL with the other kind of core" : "SYNCALL");
+}
+
+void ptocpu_sync_some(const void *counter, uint32_t members)
+{
+    meet(current("SYNCALL"), {3, counter}, members, "SYNCALL of " + std::to_string(members) + " cores");
+}
+
+void *ptocpu_block_storage(const char *key, size_t size)
+{
+    Core &core = current("block_storage");
+    std::lock_guard lock(core.launch->mutex);
+    auto [at, fresh] = core.launch->storage.try_emplace({core.place.block, key}, nullptr, std::free);
+    if (fresh) {
+        constexpr size_t alignment = 64;
+        const size_t rounded = (size + alignment - 1) / alignment * alignment;
+        at->second.reset(static_cast<char *>(std::aligned_alloc(alignment, rounded)));
+        std::memset(at->second.get(), 0, rounded);
     }
-    block_until(core, "all cores to meet", [&launch, kind, round] { return launch.meeting_round[kind] != round; });
+    return at->second.get();
+}
+
+uint64_t ptocpu_condition_changes(const uint64_t *counter)
+{
+    std::lock_guard lock(current("TPUSH/TPOP").launch->mutex);
+    return *counter;
+}
+
+void ptocpu_condition_change(uint64_t *counter)
+{
+    Launch &launch = *current("TPUSH/TPOP").launch;
+    std::lock_guard lock(launch.mutex);
+    ++*counter;
+    settle(launch);
+}
+
+void ptocpu_condition_wait(const uint64_t *counter, uint64_t seen, const char *what)
+{
+    block_until(current("TPUSH/TPOP"), what, [counter, seen] { return *counter != seen; });
 }
 
 void ptocpu_pipe_set(int source, int destination, int event)

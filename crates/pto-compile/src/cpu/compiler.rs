@@ -1,12 +1,15 @@
 //! Host C++ compilers: where they may be, what they are, how they are called.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pto_context::Context;
-use pto_process::Invocation;
+use pto_process::{Invocation, Output, Status};
 use serde::{Deserialize, Serialize};
+
+use super::error::CpuError;
 
 /// A compiler says its version in a moment; one that does not is broken. In seconds.
 const VERSION_DEADLINE: Duration = Duration::from_secs(20);
@@ -30,6 +33,9 @@ const NAMES: [&str; 15] = [
     "clang++-16",
 ];
 
+/// How compilers, assemblers and linkers say that the disk is full. Not the kernel's fault, whatever their exit code.
+const DISK_FULL: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
+
 /// How a compiler wants to be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -49,6 +55,8 @@ pub struct Candidate {
     pub why: String,
     /// Whether the user asked for this one: then it is used or refused, never passed over.
     pub named: bool,
+    /// What its processes get in their environment.
+    pub env: Vec<(String, PathBuf)>,
 }
 
 /// A compiler that told its version.
@@ -56,6 +64,8 @@ pub struct Candidate {
 pub struct Compiler {
     /// Program and leading arguments.
     pub command: Vec<PathBuf>,
+    /// What its processes get in their environment.
+    pub env: Vec<(String, PathBuf)>,
     /// How it wants to be called.
     pub family: Family,
     /// Its major version.
@@ -64,11 +74,23 @@ pub struct Compiler {
     pub version: String,
 }
 
-/// What to try, in order: the one given, `CXX`, the usual names on `PATH`, then `fallback`.
-pub(super) fn candidates(cx: &Context, given: Option<&str>, fallback: Option<&[OsString]>) -> Vec<Candidate> {
+impl Candidate {
+    fn new(command: Vec<OsString>, why: &str, named: bool) -> Self {
+        Self { command, why: why.to_owned(), named, env: Vec::new() }
+    }
+}
+
+/// What to try, in order: the one given, `CXX`, the usual names on `PATH`, then `fallback`, which keeps its caches in
+/// `cache` (zig would write them into the user's home).
+pub(super) fn candidates(
+    cx: &Context,
+    given: Option<&str>,
+    fallback: Option<&[OsString]>,
+    cache: &Path,
+) -> Vec<Candidate> {
     let named = |text: &str, why: &str| {
         let words = shlex::split(text).unwrap_or_else(|| vec![text.to_owned()]);
-        vec![Candidate { command: words.into_iter().map(OsString::from).collect(), why: why.to_owned(), named: true }]
+        vec![Candidate::new(words.into_iter().map(OsString::from).collect(), why, true)]
     };
     if let Some(given) = given {
         return named(given, "given as `--cxx`");
@@ -78,10 +100,11 @@ pub(super) fn candidates(cx: &Context, given: Option<&str>, fallback: Option<&[O
     }
     let on_path = NAMES.iter().filter_map(|name| {
         let path = find_on_path(cx, name)?;
-        Some(Candidate { command: vec![path.into()], why: "found on `PATH`".to_owned(), named: false })
+        Some(Candidate::new(vec![path.into()], "found on `PATH`", false))
     });
-    let stored =
-        fallback.map(|command| Candidate { command: command.to_vec(), why: "from the store".to_owned(), named: false });
+    let caches = ["ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"].map(|name| (name.to_owned(), cache.to_path_buf()));
+    let stored = fallback
+        .map(|command| Candidate { env: caches.into(), ..Candidate::new(command.to_vec(), "from the store", false) });
     let mut all: Vec<Candidate> = Vec::new();
     for candidate in on_path.chain(stored) {
         // `c++` is mostly another name of a compiler that was looked at already.
@@ -100,10 +123,8 @@ fn find_on_path(cx: &Context, name: &str) -> Option<PathBuf> {
 impl Compiler {
     /// Asks a command what it is. The reason why not is for people.
     pub(super) fn identify(cx: &Context, candidate: &Candidate) -> Result<Self, String> {
-        let output = Invocation::new(&candidate.command[0])
-            .args(&candidate.command[1..])
+        let output = start(&candidate.command, &candidate.env)
             .arg("--version")
-            .env("LC_ALL", "C")
             .deadline(VERSION_DEADLINE)
             .run(cx)
             .and_then(pto_process::Output::require_success)
@@ -118,12 +139,25 @@ impl Compiler {
             return Err(format!("neither clang nor GCC: `--version` says `{version}`"));
         };
         let major = major(&version).ok_or_else(|| format!("no version number in `{version}`"))?;
-        Ok(Self { command: candidate.command.iter().map(PathBuf::from).collect(), family, major, version })
+        let command = candidate.command.iter().map(PathBuf::from).collect();
+        Ok(Self { command, env: candidate.env.clone(), family, major, version })
     }
 
     /// Starts a command line.
     pub(super) fn invoke(&self) -> Invocation {
-        Invocation::new(self.command[0].clone()).args(self.command[1..].iter().cloned()).env("LC_ALL", "C")
+        start(&self.command, &self.env)
+    }
+
+    /// Runs a command line of this compiler to its end, which may be a failure: whose it is, the caller knows.
+    pub(super) fn run(&self, cx: &Context, invocation: &Invocation) -> Result<Output, CpuError> {
+        let output = invocation.run(cx)?;
+        if output.status == Status::Interrupted {
+            return Err(pto_store::Error::Interrupted.into());
+        }
+        if !output.success() && DISK_FULL.iter().any(|text| output.stderr.text().contains(text)) {
+            return Err(CpuError::write(io::ErrorKind::StorageFull.into()));
+        }
+        Ok(output)
     }
 
     /// The language level at which this compiler takes PTO-ISA's CPU headers: they use `<stdfloat>` of C++23, and GCC 12
@@ -140,6 +174,12 @@ impl Compiler {
         let command: Vec<_> = self.command.iter().map(|word| word.display().to_string()).collect();
         format!("{} ({})", self.version, command.join(" "))
     }
+}
+
+/// A command whose messages are in English, as we read some of them.
+fn start<W: Clone + Into<OsString>>(command: &[W], env: &[(String, PathBuf)]) -> Invocation {
+    let invocation = Invocation::new(command[0].clone()).args(command[1..].iter().cloned()).env("LC_ALL", "C");
+    env.iter().fold(invocation, |invocation, (name, value)| invocation.env(name, value))
 }
 
 /// The number before the first dot of the first version in a line; distributions put their own numbers in brackets first.
@@ -164,9 +204,9 @@ mod tests {
     #[test]
     fn a_named_compiler_is_the_only_candidate() {
         let cx = Context::fake("/", [("CXX", "ccache 'my g++'"), ("PATH", "/usr/bin")]);
-        let [one] = &candidates(&cx, None, None)[..] else { panic!() };
+        let [one] = &candidates(&cx, None, None, Path::new("/c"))[..] else { panic!() };
         assert_eq!((one.command.clone(), one.named), (vec!["ccache".into(), "my g++".into()], true));
-        let [given] = &candidates(&cx, Some("clang++"), None)[..] else { panic!() };
+        let [given] = &candidates(&cx, Some("clang++"), None, Path::new("/c"))[..] else { panic!() };
         assert_eq!(given.why, "given as `--cxx`");
     }
 }

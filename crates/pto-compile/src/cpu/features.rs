@@ -10,10 +10,13 @@ use super::error::CpuError;
 use super::toolchain::{Flags, PROBE_DEADLINE};
 
 /// The probes, by the name of their source in `cpu/probes`, and what each asks.
-const PROBES: [(&str, &str); 7] = [
+const PROBES: [(&str, &str); 10] = [
+    ("acc_phase", "the AccPhase of TMATMUL"),
     ("bf16", "bfloat16_t with arithmetic"),
     ("event", "pto::Event on the CPU"),
     ("get_block_num", "get_block_num() and the core count in the simulator's configuration"),
+    ("pipe_hook", "a TPUSH/TPOP pipe that both sides of a block can share"),
+    ("syncall", "SYNCALL"),
     ("tmatmul_acc3", "TMATMUL_ACC with three operands"),
     ("tmov_phase", "TMOV_IMPL with an STPhase parameter"),
     ("trowsum_shapes", "TROWSUM over tiles with different static rows"),
@@ -35,7 +38,8 @@ impl Features {
             loop {
                 let Some((name, _)) = queue.lock().expect("no probe panics").next() else { return Ok(()) };
                 let source = probes.join(format!("{name}.cpp"));
-                let output = flags.invoke().arg("-fsyntax-only").arg(source).deadline(PROBE_DEADLINE).run(cx)?;
+                let question = flags.invoke().arg("-fsyntax-only").arg(source).deadline(PROBE_DEADLINE);
+                let output = flags.compiler.run(cx, &question)?;
                 answers.lock().expect("no probe panics").push(((*name).to_owned(), output.success()));
             }
         };
@@ -56,12 +60,20 @@ impl Features {
 
     /// Whether the headers and the compiler have bf16 arithmetic.
     pub fn has_bf16(&self) -> bool {
-        self.answers.iter().any(|(name, has)| name == "bf16" && *has)
+        self.has("bf16")
     }
 
-    /// What is missing, for people. The prelude supplies it, bf16 excepted.
+    /// Whether the simulator's FIFOs work between the sides of a block.
+    pub fn has_pipes(&self) -> bool {
+        self.has("pipe_hook")
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.answers.iter().any(|(asked, has)| asked == name && *has)
+    }
+
+    /// What is missing, for people. The prelude supplies it, bf16 and pipes excepted.
     pub fn missing(&self) -> Vec<&'static str> {
-        let lacks = |name: &str| self.answers.iter().any(|(asked, has)| asked == name && !has);
-        PROBES.iter().filter(|(name, _)| lacks(name)).map(|(_, what)| *what).collect()
+        PROBES.iter().filter(|(name, _)| !self.has(name)).map(|(_, what)| *what).collect()
     }
 }

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use pto_context::{Context, Event};
 use pto_store::Store;
 
-use super::build::{COMPILE_DEADLINE, SideFlags};
+use super::build::COMPILE_DEADLINE;
 use super::compiler::Family;
 use super::deps::{Dependencies, parse_depfile};
-use super::diagnostics;
+use super::diagnostics::Messages;
 use super::error::CpuError;
 use super::key::Key;
+use super::side::SideFlags;
 use super::toolchain::Toolchain;
 
 const DEPS: &str = "deps.json";
@@ -71,14 +72,14 @@ fn compile(cx: &Context, toolchain: &Toolchain, side: &SideFlags, dir: &Path) ->
     if toolchain.compiler.family == Family::Clang {
         invocation = invocation.arg("-fpch-instantiate-templates");
     }
-    let output = invocation
+    let invocation = invocation
         .args(["-MD".into(), "-MF".into(), depfile.clone().into_os_string()])
         .args(["-x".into(), "c++-header".into(), prelude.clone().into_os_string()])
         .args(["-o".into(), dir.join(file_name(toolchain.compiler.family)).into_os_string()])
-        .deadline(COMPILE_DEADLINE)
-        .run(cx)?;
+        .deadline(COMPILE_DEADLINE);
+    let output = toolchain.compiler.run(cx, &invocation)?;
     if !output.success() {
-        let messages = diagnostics::messages(&output);
+        let messages = Messages::of(&output).text();
         return Err(CpuError::Support { what: "the prelude over these PTO-ISA headers", messages, line: output.line });
     }
     if toolchain.compiler.family == Family::Gcc {

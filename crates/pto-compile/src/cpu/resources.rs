@@ -1,6 +1,6 @@
 //! The C++ that this crate brings, written to the store once so that compilers can read it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_context::Context;
 use pto_store::Store;
@@ -28,11 +28,15 @@ const FILES: &[(&str, &str)] = resources![
     "prelude/prelude.hpp",
     "prelude/simulator.hpp",
     "prelude/transfers.hpp",
+    "prelude/waiting.hpp",
+    "probes/acc_phase.cpp",
     "probes/base.cpp",
     "probes/bf16.cpp",
     "probes/event.cpp",
     "probes/get_block_num.cpp",
+    "probes/pipe_hook.cpp",
     "probes/probe.hpp",
+    "probes/syncall.cpp",
     "probes/tmatmul_acc3.cpp",
     "probes/tmov_phase.cpp",
     "probes/trowsum_shapes.cpp",
@@ -60,6 +64,10 @@ impl Resources {
         Ok(Self { dir })
     }
 
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
@@ -72,8 +80,6 @@ pub(super) fn digest() -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     #[test]

@@ -144,7 +144,7 @@ impl Scan<'_> {
             return Err(self.error(brackets.start, "a launch `<<<` has no matching `>>>`"));
         }
         self.edit(kernel.start..kernel.start, "::ptocpu::site([](auto... ptocpu_a) { ".to_owned());
-        self.edit(kernel.end..kernel.end, format!("(ptocpu_a...); }}, \"{site}\")"));
+        self.edit(kernel.end..kernel.end, format!("(ptocpu_a...); }}, [] {{ return PTOCPU_PLACE(\"{site}\"); }})"));
         self.edit(open.clone(), ".grid(".to_owned());
         self.edit(close.clone(), ")".to_owned());
         self.settled.extend([open, close]);

@@ -6,7 +6,7 @@ use pto_context::Context;
 use pto_store::Store;
 
 use super::build::COMPILE_DEADLINE;
-use super::diagnostics;
+use super::diagnostics::Messages;
 use super::error::CpuError;
 use super::key::Key;
 use super::toolchain::Toolchain;
@@ -17,7 +17,7 @@ pub(super) fn library(cx: &Context, store: &Store, toolchain: &Toolchain) -> Res
     let key = Key::new("runtime").with(&toolchain.identity).finish();
     let name = format!("libptocpu-{}.so", &key[..12]);
     let dir = store.entry("cpu-runtime", &key)?.get_or_build(cx, |dir| {
-        let output = toolchain
+        let invocation = toolchain
             .compiler
             .invoke()
             .args(["-std=c++20", "-O2", "-g1", "-fPIC", "-shared", "-pthread"])
@@ -25,12 +25,12 @@ pub(super) fn library(cx: &Context, store: &Store, toolchain: &Toolchain) -> Res
             .arg(toolchain.resources.path("runtime/runtime.cpp"))
             .args(["-o".into(), dir.join(&name).into_os_string()])
             .arg("-ldl")
-            .deadline(COMPILE_DEADLINE)
-            .run(cx)?;
+            .deadline(COMPILE_DEADLINE);
+        let output = toolchain.compiler.run(cx, &invocation)?;
         if output.success() {
             return Ok(());
         }
-        let messages = diagnostics::messages(&output);
+        let messages = Messages::of(&output).text();
         Err(CpuError::Support { what: "the CPU runtime", messages, line: output.line })
     })?;
     Ok(dir.join(name))

@@ -1,6 +1,7 @@
 //! Which compiler would be taken on a machine, without building anything.
 
 use std::ffi::OsStr;
+use std::path::Path;
 
 use pto_context::Context;
 
@@ -21,7 +22,8 @@ pub struct Survey {
 /// answers.
 pub fn survey(cx: &Context) -> Survey {
     let mut survey = Survey::default();
-    for candidate in candidates(cx, None, None) {
+    // Nothing of the store is asked, so nothing needs the directory of its caches.
+    for candidate in candidates(cx, None, None, Path::new("")) {
         match Compiler::identify(cx, &candidate) {
             Ok(compiler) => {
                 survey.found = Some(compiler);

@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use super::compiler::{Candidate, Compiler, Family, candidates};
 use super::deps::{Dependencies, parse_depfile};
+use super::diagnostics::Messages;
 use super::error::{CpuError, Rejected};
 use super::features::Features;
 use super::key::Key;
+use super::overlay;
 use super::resources::{self, Resources};
-use super::{diagnostics, overlay};
 
 /// The header that every PTO kernel includes.
 const ENTRY: &str = "pto/pto-inst.hpp";
@@ -105,7 +106,8 @@ impl Toolchain {
         let headers = request.headers.canonicalize().map_err(CpuError::Source)?;
         let resources = Resources::materialize(cx, store)?;
         let mut tried = Vec::new();
-        for candidate in candidates(cx, request.cxx.as_deref(), request.fallback.as_deref()) {
+        let cache = store.root().join("compiler-cache");
+        for candidate in candidates(cx, request.cxx.as_deref(), request.fallback.as_deref(), &cache) {
             match Self::with_candidate(cx, store, &candidate, &resources, &headers) {
                 Ok(toolchain) => return Ok(toolchain),
                 Err(Unfit::Error(error)) => return Err(error),
@@ -230,8 +232,7 @@ fn try_candidate(
         }
     }
     let features = Features::probe(cx, &flags, &resources.path("probes"))?;
-    let missing = features.missing().len();
-    let message = format!("{} works; the prelude supplies {missing} things these headers lack", compiler.describe());
+    let message = format!("{} works; these headers lack: {}", compiler.describe(), features.missing().join("; "));
     cx.emit(Event::Finished { task, message });
     Ok(Config::Fit { compiler, features, overlaid })
 }
@@ -239,19 +240,15 @@ fn try_candidate(
 /// Compiles, links and runs a program over the headers. The inner error is what the compiler could not do.
 fn base_probe(cx: &Context, flags: &Flags, resources: &Resources, dir: &Path) -> Result<Result<(), String>, Unfit> {
     let program = dir.join("probe");
-    let output = flags
+    let invocation = flags
         .invoke()
         .args(["-w".into(), "-MD".into(), "-MF".into(), dir.join(DEPFILE).into_os_string()])
         .arg(resources.path("probes/base.cpp"))
         .args(["-o".into(), program.clone().into_os_string()])
-        .deadline(PROBE_DEADLINE)
-        .run(cx)
-        .map_err(CpuError::from)?;
-    if output.status == pto_process::Status::Interrupted {
-        return Err(CpuError::from(pto_store::Error::Interrupted).into());
-    }
+        .deadline(PROBE_DEADLINE);
+    let output = flags.compiler.run(cx, &invocation)?;
     if !output.success() {
-        let messages = diagnostics::messages(&output);
+        let messages = Messages::of(&output).text();
         let first =
             messages.lines().find(|line| line.contains("error")).or(messages.lines().next()).unwrap_or_default();
         return Ok(Err(first.to_owned()));

@@ -24,6 +24,7 @@ pub enum Status {
     /// The shapes are not the same; nothing was broadcast and nothing compared.
     ShapeDiffers,
     /// The element types are not the same; nothing was compared.
+    #[serde(rename = "dtype_differs")]
     DTypeDiffers,
     /// There is no element, so nothing was compared.
     Empty,

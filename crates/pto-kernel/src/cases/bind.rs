@@ -98,6 +98,27 @@ impl ScalarValue {
     }
 }
 
+/// A number that an expression of the manifest gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Quantity {
+    /// A length in the shape of this argument.
+    Extent(String),
+    /// The value of this scalar.
+    Value(String),
+    /// The number of blocks.
+    BlockDim,
+}
+
+impl std::fmt::Display for Quantity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Extent(arg) => write!(f, "an extent in `shape` of `{arg}`"),
+            Self::Value(arg) => write!(f, "`value` of `{arg}`"),
+            Self::BlockDim => f.write_str("`block_dim`"),
+        }
+    }
+}
+
 /// Computes what a case is launched with.
 ///
 /// # Errors
@@ -129,7 +150,7 @@ impl Binder<'_> {
         }
     }
 
-    fn eval(&self, expr: &Expr, what: String, lookup: &dyn Fn(&str) -> Option<i64>) -> Result<i64, KernelError> {
+    fn eval(&self, expr: &Expr, what: Quantity, lookup: &dyn Fn(&str) -> Option<i64>) -> Result<i64, KernelError> {
         expr.eval_dim(lookup).map_err(|source| KernelError::Evaluate {
             what,
             text: expr.source().to_owned(),
@@ -151,7 +172,7 @@ impl Binder<'_> {
     }
 
     fn extent(&self, arg: &str, expr: &Expr) -> Result<i64, KernelError> {
-        let value = self.eval(expr, format!("an extent in `shape` of `{arg}`"), &|name| self.dim(name))?;
+        let value = self.eval(expr, Quantity::Extent(arg.to_owned()), &|name| self.dim(name))?;
         if value < 1 {
             let (text, case) = (expr.source().to_owned(), self.case.to_string());
             return Err(KernelError::Extent { arg: arg.to_owned(), text, value, case });
@@ -165,7 +186,7 @@ impl Binder<'_> {
         let number = match &scalar.value {
             ScalarFormula::Number(number) => *number,
             ScalarFormula::Expr(expr) => {
-                let value = self.eval(expr, format!("`value` of `{arg}`"), &|name| self.dim(name))?;
+                let value = self.eval(expr, Quantity::Value(arg.to_owned()), &|name| self.dim(name))?;
                 match dtype.range() {
                     Some(range) if range.contains(&i128::from(value)) => {
                         return Ok(ScalarValue::Integer { dtype, value: value.into() });
@@ -204,7 +225,7 @@ impl Binder<'_> {
 
     fn block_dim(&self, cores: Cores) -> Result<u32, KernelError> {
         let expr = &self.manifest.launch.block_dim;
-        let value = self.eval(expr, "`block_dim`".to_owned(), &|name| match name {
+        let value = self.eval(expr, Quantity::BlockDim, &|name| match name {
             "vector_cores" => Some(cores.vector.into()),
             "cube_cores" => Some(cores.cube.into()),
             name => self.dim(name),

@@ -10,7 +10,7 @@ use std::fmt;
 
 use pto_platform::{Core, Soc};
 
-pub use bind::{BoundArg, BoundCase, BoundTensor, BoundValue, ScalarValue, bind};
+pub use bind::{BoundArg, BoundCase, BoundTensor, BoundValue, Quantity, ScalarValue, bind};
 pub use derive::derive;
 pub use filter::CaseFilter;
 pub use tile::tile;

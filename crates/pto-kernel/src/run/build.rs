@@ -4,16 +4,15 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use object::{Object, ObjectSymbol};
-use pto_compile::bisheng::{BishengRequest, CompileOptions, kernel_plan};
 use pto_compile::cann::{self, ToolchainOptions};
 use pto_compile::cpu::{self, KernelRequest};
-use pto_compile::plan::Plan;
 use pto_context::Context;
 use pto_platform::{Soc, Target};
 
 use super::error::RunError;
+use super::plan;
 use super::report::BuildReport;
-use super::workshop::{Setup, Workshop};
+use super::workshop::{CpuTools, Setup, Workshop};
 use crate::KernelError;
 use crate::launcher::generate;
 use crate::manifest::{Entry, Manifest};
@@ -43,20 +42,26 @@ pub fn build_kernel(
     soc: &'static Soc,
 ) -> Result<Built, RunError> {
     let sources = manifest.read_sources()?;
-    for source in &sources {
-        check_signature(manifest, &declared_launchers(source)).map_err(KernelError::from)?;
-    }
+    check_signatures(manifest, &sources)?;
     let built = match target {
-        Target::Cpu => build_for_cpu(cx, workshop, manifest, soc, &sources)?,
+        Target::Cpu => {
+            let tools = workshop.cpu.clone().map_or_else(|| CpuTools::find(cx, &workshop.setup), Ok)?;
+            build_for_cpu(cx, &workshop.setup, &tools, manifest, soc, &sources)?
+        }
         npu => build_with_bisheng(cx, &workshop.setup, manifest, npu, &sources)?,
     };
     check_symbol(&built)?;
     Ok(built)
 }
 
+pub(super) fn check_signatures(manifest: &Manifest, sources: &[Source]) -> Result<(), KernelError> {
+    sources.iter().try_for_each(|source| Ok(check_signature(manifest, &declared_launchers(source))?))
+}
+
 fn build_for_cpu(
     cx: &Context,
-    workshop: &Workshop,
+    setup: &Setup,
+    tools: &CpuTools,
     manifest: &Manifest,
     soc: &'static Soc,
     sources: &[Source],
@@ -81,16 +86,16 @@ fn build_for_cpu(
         soc,
         defines: defines(manifest),
         include_dirs: vec![manifest.dir.clone()],
-        opt_level: workshop.setup.opt_level,
+        opt_level: setup.opt_level,
         extra_flags: Vec::new(),
     };
-    let artifact = cpu::build(cx, &workshop.setup.shared, &workshop.setup.artifacts, &workshop.toolchain, &request)?;
+    let artifact = cpu::build(cx, &setup.shared, &setup.artifacts, &tools.toolchain, &request)?;
     let report = BuildReport {
         library: artifact.library.clone(),
         cached: artifact.cached,
         seconds: artifact.duration.as_secs_f64(),
-        compiler: workshop.toolchain.compiler.describe(),
-        headers: workshop.headers.dir.clone(),
+        compiler: tools.toolchain.compiler.describe(),
+        headers: tools.headers.dir.clone(),
         warnings: artifact.warnings,
     };
     let symbol = launcher.map_or_else(|| entry_symbol(manifest), |launcher| launcher.symbol);
@@ -107,10 +112,10 @@ fn build_with_bisheng(
     let start = Instant::now();
     let options = ToolchainOptions { cann: None, pto_headers: setup.pto_isa.clone() };
     let toolchain = cann::Toolchain::find(cx, &options)?;
-    let out_dir = setup.artifacts.root().join("bisheng").join(target.name()).join(&manifest.name);
-    let (plan, symbol) = plan_in(cx, manifest, target, &toolchain, &out_dir, sources)?;
-    plan.run(cx)?;
-    let library = plan.artifact().map(Path::to_path_buf).unwrap_or_default();
+    let planned = plan::with(cx, setup, manifest, target, &toolchain, sources)?;
+    planned.write_generated().map_err(RunError::Io)?;
+    planned.plan.run(cx)?;
+    let library = planned.plan.artifact().map(Path::to_path_buf).unwrap_or_default();
     let report = BuildReport {
         library: library.clone(),
         cached: false,
@@ -119,54 +124,7 @@ fn build_with_bisheng(
         headers: toolchain.pto_headers.path.clone(),
         warnings: String::new(),
     };
-    Ok(Built { library, symbol, report })
-}
-
-/// What bisheng would be asked to do, on a machine with or without it.
-///
-/// # Errors
-/// The manifest and its sources do not fit together, or a path cannot be put on a command line.
-pub fn plan_kernel(cx: &Context, setup: &Setup, manifest: &Manifest, target: Target) -> Result<Plan, RunError> {
-    let options = ToolchainOptions { cann: None, pto_headers: setup.pto_isa.clone() };
-    let toolchain = cann::Toolchain::assume(cx, &options);
-    let out_dir = setup.artifacts.root().join("bisheng").join(target.name()).join(&manifest.name);
-    let sources = manifest.read_sources()?;
-    Ok(plan_in(cx, manifest, target, &toolchain, &out_dir, &sources)?.0)
-}
-
-fn plan_in(
-    cx: &Context,
-    manifest: &Manifest,
-    target: Target,
-    toolchain: &cann::Toolchain,
-    out_dir: &Path,
-    sources: &[Source],
-) -> Result<(Plan, String), RunError> {
-    let mut files = manifest.sources.clone();
-    let launcher = generate(manifest, sources)?;
-    if let Some(launcher) = &launcher {
-        let file = out_dir.join(format!("{}.cpp", launcher.symbol));
-        fs_err::create_dir_all(out_dir).map_err(RunError::Io)?;
-        fs_err::write(&file, launcher.including(&cx.cwd().join(&launcher.source))).map_err(RunError::Io)?;
-        files.retain(|source| *source != launcher.source);
-        files.push(file);
-    }
-    let options = CompileOptions {
-        defines: defines(manifest),
-        include_dirs: vec![manifest.dir.clone()],
-        ..CompileOptions::default()
-    };
-    let request = BishengRequest {
-        target,
-        core: manifest.core,
-        name: manifest.name.clone(),
-        sources: files,
-        launcher: None,
-        out_dir: out_dir.to_path_buf(),
-        options,
-    };
-    let symbol = launcher.map_or_else(|| entry_symbol(manifest), |launcher| launcher.symbol);
-    Ok((kernel_plan(cx, &request, toolchain)?, symbol))
+    Ok(Built { library, symbol: planned.symbol, report })
 }
 
 /// The symbol a manifest's launcher has.
@@ -180,13 +138,13 @@ pub fn launch_symbol(manifest: &Manifest) -> Result<String, RunError> {
     })
 }
 
-fn entry_symbol(manifest: &Manifest) -> String {
+pub(super) fn entry_symbol(manifest: &Manifest) -> String {
     match &manifest.entry {
         Entry::Launcher(symbol) | Entry::Global(symbol) => symbol.clone(),
     }
 }
 
-fn defines(manifest: &Manifest) -> Vec<(String, Option<String>)> {
+pub(super) fn defines(manifest: &Manifest) -> Vec<(String, Option<String>)> {
     manifest.defines().into_iter().map(|(name, value)| (name, Some(value.to_string()))).collect()
 }
 

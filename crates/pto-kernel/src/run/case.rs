@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use pto_acl::LoadPlan;
-use pto_context::Context;
+use pto_context::{Context, Event};
 use pto_golden::{Options, Tensor, compare_set, poison};
 use pto_launch::{Argument, Buffer, Init, LaunchRequest, Launched, Scalar, Verdict, host_acl, launch};
 use pto_platform::{Soc, Target};
@@ -13,7 +13,7 @@ use pto_platform::{Soc, Target};
 use super::build::Built;
 use super::error::RunError;
 use super::report::{CaseResult, CaseStatus};
-use super::workshop::Workshop;
+use super::workshop::{PROCESS_TIMEOUT_VARIABLE, SYNC_TIMEOUT_VARIABLE, Workshop};
 use super::{golden, inputs};
 use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue, bind};
 use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
@@ -23,65 +23,66 @@ const DEVICE: u32 = 0;
 /// As many of the last bytes that a kernel wrote are kept.
 const LAST_SAID: usize = 2000;
 
-/// Runs one case.
-pub(super) fn run(
-    cx: &Context,
-    workshop: &Workshop,
-    manifest: &Manifest,
-    built: &Built,
-    target: Target,
-    soc: &'static Soc,
-    case: &Case,
-) -> Result<CaseResult, RunError> {
-    if pto_process::interrupt::requested() {
-        return Err(RunError::Interrupted);
-    }
-    let start = Instant::now();
-    let bound = bind(manifest, case, Cores::from(soc))?;
-    let mut result = CaseResult::started(case, target, bound.block_dim);
-    let inputs = inputs::make(manifest, &bound)?;
-    match golden::make(cx, manifest, &bound, &inputs)? {
-        Err(why) => {
-            result.status = CaseStatus::NoGolden;
-            result.message = why;
-        }
-        Ok(golden) => {
-            let launched = launch_case(cx, workshop, manifest, built, target, soc, &bound, &inputs)?;
-            judge(manifest, &bound, launched, &golden, &mut result)?;
-        }
-    }
-    result.seconds = start.elapsed().as_secs_f64();
-    Ok(result)
+/// A kernel that was built, and where it runs.
+pub(super) struct Running<'a> {
+    pub(super) cx: &'a Context,
+    pub(super) workshop: &'a Workshop,
+    pub(super) manifest: &'a Manifest,
+    pub(super) built: &'a Built,
+    pub(super) target: Target,
+    pub(super) soc: &'static Soc,
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "each is a different noun of the launch; a struct would only rename them"
-)]
-fn launch_case(
-    cx: &Context,
-    workshop: &Workshop,
-    manifest: &Manifest,
-    built: &Built,
-    target: Target,
-    soc: &Soc,
-    bound: &BoundCase,
-    inputs: &BTreeMap<String, Tensor>,
-) -> Result<Launched, RunError> {
-    let on_cpu = target == Target::Cpu;
-    let (process_timeout, sync_timeout) = Workshop::timeouts(cx, on_cpu);
-    let request = LaunchRequest {
-        library: built.library.clone(),
-        symbol: built.symbol.clone(),
-        arguments: arguments(manifest, bound, inputs),
-        acl: acl_candidates(cx, workshop, on_cpu)?,
-        device: DEVICE,
-        memory_limit: on_cpu.then(physical_memory),
-        sync_timeout,
-        process_timeout,
-    };
-    let cx = if on_cpu { playing(cx, soc) } else { cx.clone() };
-    Ok(launch(&cx, &workshop.setup.worker, &request)?)
+impl Running<'_> {
+    /// Runs one case, and tells of it.
+    pub(super) fn case(&self, case: &Case) -> Result<CaseResult, RunError> {
+        let name = format!("{} {case}", self.manifest.name);
+        let task = format!("case:{name}");
+        self.cx.emit(Event::Started { task: task.clone(), message: format!("Running {name}"), total_bytes: None });
+        let result = self.try_case(case)?;
+        let message = format!("{name}: {} ({:.1} s)", result.status.word(), result.seconds);
+        self.cx.emit(Event::Finished { task, message });
+        Ok(result)
+    }
+
+    fn try_case(&self, case: &Case) -> Result<CaseResult, RunError> {
+        if pto_process::interrupt::requested() {
+            return Err(RunError::Interrupted);
+        }
+        let start = Instant::now();
+        let bound = bind(self.manifest, case, Cores::from(self.soc))?;
+        let mut result = CaseResult::started(case, self.target, bound.block_dim);
+        let inputs = inputs::make(self.manifest, &bound)?;
+        match golden::make(self.cx, self.manifest, &bound, &inputs)? {
+            Err(why) => {
+                result.status = CaseStatus::NoGolden;
+                result.message = why;
+            }
+            Ok(golden) => {
+                let launched = self.launch(&bound, &inputs)?;
+                judge(self.manifest, &bound, launched, &golden, &mut result)?;
+            }
+        }
+        result.seconds = start.elapsed().as_secs_f64();
+        Ok(result)
+    }
+
+    fn launch(&self, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Launched, RunError> {
+        let on_cpu = self.target == Target::Cpu;
+        let (process_timeout, sync_timeout) = Workshop::timeouts(self.cx, on_cpu);
+        let request = LaunchRequest {
+            library: self.built.library.clone(),
+            symbol: self.built.symbol.clone(),
+            arguments: arguments(self.manifest, bound, inputs),
+            acl: acl_candidates(self.cx, self.workshop, on_cpu)?,
+            device: DEVICE,
+            memory_limit: on_cpu.then(physical_memory),
+            sync_timeout,
+            process_timeout,
+        };
+        let cx = if on_cpu { playing(self.cx, self.soc) } else { self.cx.clone() };
+        Ok(launch(&cx, &self.workshop.setup.worker, &request)?)
+    }
 }
 
 fn acl_candidates(cx: &Context, workshop: &Workshop, on_cpu: bool) -> Result<Vec<PathBuf>, RunError> {
@@ -162,7 +163,8 @@ fn judge(
 ) -> Result<(), RunError> {
     result.notes = launched.notes;
     result.device_seconds = launched.device_time.map(|time| time.as_secs_f64());
-    result.message = launched.verdict.to_string();
+    result.message = with_buffer_names(launched.verdict.to_string(), manifest, bound);
+    result.hint = launched.verdict.hint().map(str::to_owned).or_else(|| hint(&launched.verdict));
     result.status = match launched.verdict {
         Verdict::Fault { .. } => CaseStatus::Fault,
         Verdict::Crashed { .. } => CaseStatus::Crashed,
@@ -186,6 +188,29 @@ fn judge(
     Ok(())
 }
 
+fn hint(verdict: &Verdict) -> Option<String> {
+    match verdict {
+        Verdict::Hung { .. } => Some(format!(
+            "a kernel that is slow and not hung needs a higher `{SYNC_TIMEOUT_VARIABLE}` or `{PROCESS_TIMEOUT_VARIABLE}`"
+        )),
+        _ => None,
+    }
+}
+
+/// The host ACL library numbers buffers in the order in which they are allocated, which is that of the launcher.
+fn with_buffer_names(message: String, manifest: &Manifest, bound: &BoundCase) -> String {
+    let buffers = manifest.launch.signature.iter().filter_map(|item| match item {
+        SignatureItem::Arg(index) => Some(&bound.args[*index]).filter(|arg| matches!(arg.value, BoundValue::Tensor(_))),
+        _ => None,
+    });
+    // From the last, so that `#1` does not match in `#10`.
+    let names: Vec<_> = buffers.map(|arg| &arg.name).enumerate().collect();
+    names.into_iter().rev().fold(message, |message, (index, name)| {
+        let number = format!("device buffer #{}", index + 1);
+        message.replace(&number, &format!("device buffer of `{name}`"))
+    })
+}
+
 fn tensors(bound: &BoundCase, outputs: BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, Tensor>, RunError> {
     let mut tensors = BTreeMap::new();
     for (name, bytes) in outputs {
@@ -197,8 +222,13 @@ fn tensors(bound: &BoundCase, outputs: BTreeMap<String, Vec<u8>>) -> Result<BTre
     Ok(tensors)
 }
 
+/// Whole lines, as far as there are any.
 fn tail(text: &str) -> String {
     let start = text.len().saturating_sub(LAST_SAID);
     let start = (start..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    text[start..].to_owned()
+    let tail = &text[start..];
+    match tail.split_once('\n') {
+        Some((_, whole)) if start > 0 && !whole.is_empty() => whole.to_owned(),
+        _ => tail.to_owned(),
+    }
 }

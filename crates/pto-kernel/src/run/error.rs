@@ -89,8 +89,21 @@ pub enum RunError {
     /// The store.
     #[error(transparent)]
     Store(#[from] pto_store::Error),
+    /// Something that the manifest says does not hold for a case; the source says what.
+    #[error("{}:{line}", .path.display())]
+    InManifest {
+        /// The manifest.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What.
+        source: Box<RunError>,
+    },
+    /// The program that makes the golden tensors is not on this machine.
+    #[error("the golden command cannot be run")]
+    GoldenProgram(#[source] pto_process::Error),
     /// A golden expression has no value for a case.
-    #[error("golden of `{output}` is `{text}`: {source}")]
+    #[error("golden of `{output}` is `{text}`, which has no value")]
     GoldenExpr {
         /// The output.
         output: String,
@@ -151,12 +164,14 @@ impl RunError {
     /// Whose fault it is.
     pub fn fault(&self) -> Fault {
         match self {
+            Self::InManifest { source, .. } => source.fault(),
             Self::Cpu(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Fetch(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Store(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Launch(LaunchError::Interrupted) | Self::Interrupted => Fault::Interrupt,
             Self::Cpu(error) if error.is_the_kernels() => Fault::Kernel,
             Self::Plan(PlanError::Failed { .. }) => Fault::Kernel,
+            Self::Launch(error) if error.is_the_kernels() => Fault::Kernel,
             Self::Kernel(_)
             | Self::NotATarget { .. }
             | Self::WrongSoc { .. }
@@ -173,16 +188,26 @@ impl RunError {
             | Self::Cann(_)
             | Self::Plan(_)
             | Self::Launch(_)
+            | Self::GoldenProgram(_)
             | Self::Fetch(_)
             | Self::Store(_)
             | Self::Io(_) => Fault::Machine,
         }
     }
 
+    /// Whether nothing is wrong but the target or SoC, which are not this kernel's.
+    pub fn is_about_the_target(&self) -> bool {
+        matches!(self, Self::NotATarget { .. } | Self::WrongSoc { .. })
+    }
+
     /// What to do about it, for people; `None` if the error says all.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Kernel(error) => error.hint(),
+            Self::InManifest { source, .. } => source.hint(),
+            Self::GoldenProgram(error) => error.hint(),
+            // What the compiler says of a kernel says where; the command is long, and `--verbose` shows it.
+            Self::Cpu(error) if error.is_the_kernels() => None,
             Self::Cpu(error) => error.hint(),
             Self::Cann(error) => Some(error.hint()),
             Self::Plan(error) => error.hint(),

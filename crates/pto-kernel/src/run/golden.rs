@@ -14,6 +14,8 @@ use crate::manifest::{Dim, Golden, Manifest};
 
 /// A golden program that takes longer is taken for hung, unless the manifest says otherwise. In seconds.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
+/// As many of its last lines are shown when it fails: a Python traceback ends with what matters.
+const LAST_LINES: usize = 6;
 
 /// Golden tensors by output, or why there are none: the latter is the case's verdict, for the golden is part of it.
 pub(super) type Made = Result<BTreeMap<String, Tensor>, String>;
@@ -30,7 +32,7 @@ pub(super) fn make(
         Golden::Command { argv, timeout } => {
             by_command(cx, manifest, bound, inputs, argv, timeout.unwrap_or(COMMAND_TIMEOUT))
         }
-        Golden::Files(dir) => Ok(from_dir(manifest, bound, &dir_of_case(dir, &bound.case))),
+        Golden::Files(dir) => Ok(from_dir(manifest, bound, &dir_of_case(dir, &bound.case), Path::new(""))),
     }
 }
 
@@ -123,10 +125,12 @@ fn by_command(
         .run(cx);
     match output {
         Ok(output) if output.status == pto_process::Status::Interrupted => Err(RunError::Interrupted),
-        Ok(output) if output.success() => Ok(from_dir(manifest, bound, &wanted)),
-        Ok(output) => Ok(Err(format!("the golden command {}: {}", output.status, output.last_words(4)))),
+        Ok(output) if output.success() => Ok(from_dir(manifest, bound, &wanted, scratch.path())),
+        Ok(output) => {
+            Ok(Err(format!("the golden command `{}` {}{}", argv.join(" "), output.status, last_words(&output))))
+        }
         Err(error) if error.is_interrupted() => Err(RunError::Interrupted),
-        Err(error) => Ok(Err(format!("the golden command cannot be run: {error}"))),
+        Err(error) => Err(RunError::GoldenProgram(error)),
     }
 }
 
@@ -141,15 +145,42 @@ fn case_json(manifest: &Manifest, bound: &BoundCase) -> String {
         .to_string()
 }
 
-fn from_dir(manifest: &Manifest, bound: &BoundCase, dir: &Path) -> Made {
+fn last_words(output: &pto_process::Output) -> String {
+    let words = output.last_words(LAST_LINES);
+    if words.is_empty() { String::new() } else { format!("\n{words}") }
+}
+
+/// Reads the golden of every output. `hidden` is the part of the paths that says nothing to the user.
+fn from_dir(manifest: &Manifest, bound: &BoundCase, dir: &Path, hidden: &Path) -> Made {
+    let shown = |path: &Path| format!("`{}`", path.strip_prefix(hidden).unwrap_or(path).display());
     let mut golden = BTreeMap::new();
     for (arg, spec) in manifest.outputs() {
         // An inout argument's file of a golden directory is its input; what comes out lies beside it.
         let names = [format!("{}.golden.npy", arg.name), format!("{}.npy", arg.name)];
         let Some(path) = names.iter().map(|name| dir.join(name)).find(|path| path.is_file()) else {
-            return Err(format!("there is no golden `{}` in `{}`", names[1], dir.display()));
+            let directory = shown(dir);
+            return Err(if hidden.as_os_str().is_empty() {
+                format!("there is no `{}` in {directory}", names[1])
+            } else {
+                format!(
+                    "the golden command wrote no `{}`",
+                    dir.strip_prefix(hidden).unwrap_or(dir).join(&names[1]).display()
+                )
+            });
         };
         let tensor = npy::read_as(&path, spec.dtype).map_err(|error| error.to_string())?;
+        if let Some((_, declared)) = bound.tensors().find(|(name, _)| *name == arg.name)
+            && declared.shape != tensor.shape()
+        {
+            return Err(format!(
+                "{} has shape {:?}; `{}` has {:?} in case {}",
+                shown(&path),
+                tensor.shape(),
+                arg.name,
+                declared.shape,
+                bound.case
+            ));
+        }
         golden.insert(arg.name.clone(), tensor);
     }
     let known = |name: &str| bound.args.iter().any(|arg| arg.name == name);
@@ -158,7 +189,7 @@ fn from_dir(manifest: &Manifest, bound: &BoundCase, dir: &Path) -> Made {
         let stem =
             path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().trim_end_matches(".golden").to_owned();
         if path.extension().is_some_and(|extension| extension == "npy") && !known(&stem) {
-            return Err(format!("`{}` is the golden of no argument", path.display()));
+            return Err(format!("{} is the golden of no argument", shown(&path)));
         }
     }
     Ok(golden)

@@ -10,6 +10,8 @@ mod error;
 mod golden;
 mod inputs;
 mod pins;
+mod place;
+mod plan;
 mod report;
 mod workshop;
 
@@ -22,11 +24,12 @@ use pto_platform::{Soc, Target};
 use crate::cases::{Case, CaseFilter, Cores, derive};
 use crate::manifest::Manifest;
 
-pub use build::{Built, build_kernel, launch_symbol, plan_kernel};
+pub use build::{Built, build_kernel, launch_symbol};
 pub use error::{Fault, RunError};
 pub use pins::{ACL_HEADERS, PTO_ISA, zig};
-pub use report::{BuildReport, CaseResult, CaseStatus, KernelResult, Report, Totals};
-pub use workshop::{Fetching, HeaderSource, Setup, Workshop};
+pub use plan::{GeneratedFile, KernelPlan, plan_kernel};
+pub use report::{BuildReport, CaseResult, CaseStatus, KernelResult, KernelStatus, Problem, Report, Totals};
+pub use workshop::{CpuTools, Fetching, HeaderSource, Setup, Workshop};
 
 /// The seed when neither the manifest nor the user gives one: results are repeatable by default.
 pub const DEFAULT_SEED: u64 = 1;
@@ -61,9 +64,10 @@ pub fn test_kernel(
     let target = options.target.unwrap_or(Target::Cpu);
     let soc = soc_for(manifest, target, options.soc)?;
     let cases = select_cases(manifest, target, soc, options)?;
-    let built = build_kernel(cx, workshop, manifest, target, soc)?;
+    let built = build_kernel(cx, workshop, manifest, target, soc).map_err(|error| error.in_manifest(manifest))?;
     let results = run_all(&cases, options.jobs, |case| {
-        let result = case::run(cx, workshop, manifest, &built, target, soc, case)?;
+        let running = case::Running { cx, workshop, manifest, built: &built, target, soc };
+        let result = running.case(case).map_err(|error| error.in_manifest(manifest))?;
         progress(&result);
         Ok(result)
     })?;

@@ -17,7 +17,7 @@ use crate::manifest::Manifest;
 pub struct Report {
     /// `ptokit.kernel-test/1`.
     pub schema: &'static str,
-    /// Whether every case of every kernel passed.
+    /// Whether every case of every kernel passed; kernels that are skipped do not count.
     pub passed: bool,
     /// The kernels in the order they were asked for.
     pub kernels: Vec<KernelResult>,
@@ -48,17 +48,60 @@ pub struct KernelResult {
     /// The target.
     pub target: Target,
     /// The SoC whose cores were counted; on the CPU the one that was played.
-    pub soc: &'static str,
+    pub soc: Option<&'static str>,
     /// Whether all cases passed.
     pub passed: bool,
     /// How it was built; nothing if it could not be.
     pub build: Option<BuildReport>,
+    /// How it ended.
+    pub status: KernelStatus,
     /// Why it could not be tried, when it could not.
-    pub error: Option<String>,
+    pub error: Option<Problem>,
     /// Its cases.
     pub cases: Vec<CaseResult>,
     /// From start to end, in seconds.
     pub seconds: f64,
+}
+
+/// How a kernel ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KernelStatus {
+    /// Every case passed.
+    Passed,
+    /// A case did not pass.
+    Failed,
+    /// Its source does not compile or link.
+    NotBuilt,
+    /// Its manifest, or what the manifest names, is malformed.
+    Malformed,
+    /// This machine lacks something that it needs.
+    Blocked,
+    /// It is not written for this target, and nobody asked for it by name.
+    Skipped,
+}
+
+impl KernelStatus {
+    /// The words for people.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::NotBuilt => "does not build",
+            Self::Malformed => "malformed",
+            Self::Blocked => "blocked",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// Why something was not tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// What is wrong, and where.
+    pub message: String,
+    /// What to do about it, where the message does not say so.
+    pub hint: Option<String>,
 }
 
 /// How a kernel was built.
@@ -97,6 +140,8 @@ pub struct CaseResult {
     pub status: CaseStatus,
     /// The same in one line.
     pub message: String,
+    /// What to do about it, where that is known.
+    pub hint: Option<String>,
     /// The comparison of each output.
     pub outputs: BTreeMap<String, OutputReport>,
     /// What the kernel's runtime counted.
@@ -161,6 +206,7 @@ impl CaseResult {
             block_dim,
             status: CaseStatus::NoGolden,
             message: String::new(),
+            hint: None,
             outputs: BTreeMap::new(),
             notes: Vec::new(),
             device_seconds: None,
@@ -183,12 +229,20 @@ impl KernelResult {
         cases: Vec<CaseResult>,
         duration: Duration,
     ) -> Self {
+        let passed = !cases.is_empty() && cases.iter().all(CaseResult::passed);
+        let golden = cases.iter().any(|case| case.status == CaseStatus::NoGolden);
         Self {
             name: manifest.name.clone(),
             path: manifest.path.clone(),
             target,
-            soc: soc.name,
-            passed: !cases.is_empty() && cases.iter().all(CaseResult::passed),
+            soc: Some(soc.name),
+            passed,
+            status: match (passed, golden) {
+                (true, _) => KernelStatus::Passed,
+                (false, false) => KernelStatus::Failed,
+                // There was nothing to judge the kernel by: that says nothing about the kernel.
+                (false, true) => KernelStatus::Malformed,
+            },
             build: Some(build),
             error: None,
             cases,
@@ -196,14 +250,15 @@ impl KernelResult {
         }
     }
 
-    /// A kernel that could not be tried.
-    pub fn not_tried(manifest: &Manifest, target: Target, soc: &'static str, error: String) -> Self {
+    /// A kernel that could not be tried. `name` is its directory's when its manifest does not say one.
+    pub fn not_tried(name: String, path: PathBuf, target: Target, status: KernelStatus, error: Problem) -> Self {
         Self {
-            name: manifest.name.clone(),
-            path: manifest.path.clone(),
+            name,
+            path,
             target,
-            soc,
+            soc: None,
             passed: false,
+            status,
             build: None,
             error: Some(error),
             cases: Vec::new(),
@@ -218,11 +273,12 @@ impl Report {
 
     /// All results together.
     pub fn new(kernels: Vec<KernelResult>) -> Self {
+        let counted = || kernels.iter().filter(|kernel| kernel.status != KernelStatus::Skipped);
         let cases = || kernels.iter().flat_map(|kernel| &kernel.cases);
         let passed = cases().filter(|case| case.passed()).count();
         let totals =
-            Totals { kernels: kernels.len(), cases: cases().count(), passed, failed: cases().count() - passed };
-        let all = !kernels.is_empty() && kernels.iter().all(|kernel| kernel.passed);
+            Totals { kernels: counted().count(), cases: cases().count(), passed, failed: cases().count() - passed };
+        let all = counted().next().is_some() && counted().all(|kernel| kernel.passed);
         Self { schema: Self::SCHEMA, passed: all, kernels, totals }
     }
 }

@@ -8,7 +8,9 @@ use pto_compile::cann::{self, ToolchainOptions};
 use pto_compile::cpu::{CpuError, Toolchain, ToolchainRequest};
 use pto_context::Context;
 use pto_launch::Worker;
+use pto_platform::Target;
 use pto_store::Store;
+use serde::Serialize;
 
 use super::error::RunError;
 use super::pins;
@@ -20,8 +22,8 @@ const CPU_PROCESS_TIMEOUT_S: u64 = 120;
 /// One synchronization. In seconds.
 const SYNC_TIMEOUT_S: u64 = 60;
 /// Overrides of both, in seconds.
-const PROCESS_TIMEOUT_VARIABLE: &str = "PTO_PROCESS_TIMEOUT_S";
-const SYNC_TIMEOUT_VARIABLE: &str = "PTO_SYNC_TIMEOUT_S";
+pub(super) const PROCESS_TIMEOUT_VARIABLE: &str = "PTO_PROCESS_TIMEOUT_S";
+pub(super) const SYNC_TIMEOUT_VARIABLE: &str = "PTO_SYNC_TIMEOUT_S";
 
 /// Whether missing packages may be fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +54,7 @@ pub struct Setup {
 }
 
 /// Which PTO-ISA headers, and why these.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HeaderSource {
     /// The directory that holds `pto/pto-inst.hpp`.
     pub dir: PathBuf,
@@ -61,24 +63,32 @@ pub struct HeaderSource {
 }
 
 /// What this machine offers, found out once.
+#[derive(Debug, Clone)]
 pub struct Workshop {
     /// What was asked for.
     pub setup: Setup,
-    /// PTO-ISA for the CPU target.
+    /// What the CPU target needs; found only for that target, as the others need none of it.
+    pub cpu: Option<CpuTools>,
+}
+
+/// What the CPU target needs.
+#[derive(Debug, Clone)]
+pub struct CpuTools {
+    /// PTO-ISA.
     pub headers: HeaderSource,
-    /// The compiler for the CPU target.
+    /// The compiler.
     pub toolchain: Toolchain,
 }
 
 impl Workshop {
-    /// Finds headers and compiler for the CPU target, and fetches what is missing if that is allowed.
+    /// Makes ready for a target. For the CPU it finds headers and a compiler, and fetches what is missing if that is
+    /// allowed.
     ///
     /// # Errors
     /// Something is missing and may not or cannot be fetched; a place or compiler that the user named is of no use.
-    pub fn open(cx: &Context, setup: Setup) -> Result<Self, RunError> {
-        let headers = find_headers(cx, &setup)?;
-        let toolchain = find_compiler(cx, &setup, &headers.dir)?;
-        Ok(Self { setup, headers, toolchain })
+    pub fn open(cx: &Context, setup: Setup, target: Target) -> Result<Self, RunError> {
+        let cpu = if target == Target::Cpu { Some(CpuTools::find(cx, &setup)?) } else { None };
+        Ok(Self { setup, cpu })
     }
 
     /// How long a launch may take as a whole, and one synchronization of it.
@@ -90,6 +100,18 @@ impl Workshop {
         };
         let process = if on_cpu { CPU_PROCESS_TIMEOUT_S } else { PROCESS_TIMEOUT_S };
         (seconds(PROCESS_TIMEOUT_VARIABLE, process), seconds(SYNC_TIMEOUT_VARIABLE, SYNC_TIMEOUT_S))
+    }
+}
+
+impl CpuTools {
+    /// Finds headers and compiler for the CPU target, and fetches what is missing if that is allowed.
+    ///
+    /// # Errors
+    /// As [`Workshop::open`].
+    pub fn find(cx: &Context, setup: &Setup) -> Result<Self, RunError> {
+        let headers = find_headers(cx, setup)?;
+        let toolchain = find_compiler(cx, setup, &headers.dir)?;
+        Ok(Self { headers, toolchain })
     }
 }
 

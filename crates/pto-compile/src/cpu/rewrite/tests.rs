@@ -17,7 +17,7 @@ fn a_launch_keeps_every_piece_in_its_place() {
     let out = done("void call(unsigned n, void *s) { add<<<n, nullptr, s>>>(n); }\n");
     assert_eq!(
         out.text,
-        "void call(unsigned n, void *s) { ::ptocpu::site([](auto... ptocpu_a) { add(ptocpu_a...); }, \"k.cpp:1\").grid(n, nullptr, s)(n); }\n"
+        "void call(unsigned n, void *s) { ::ptocpu::site([](auto... ptocpu_a) { add(ptocpu_a...); }, [] { return PTOCPU_PLACE(\"k.cpp:1\"); }).grid(n, nullptr, s)(n); }\n"
     );
 }
 
@@ -44,7 +44,7 @@ fn a_macro_body_is_rewritten() {
     assert_eq!(out.text.lines().count(), 3);
     assert!(
         out.text
-            .contains("::ptocpu::site([](auto... ptocpu_a) { k(ptocpu_a...); }, \"k.cpp:2\").grid(n, nullptr, s)(1);"),
+            .contains("::ptocpu::site([](auto... ptocpu_a) { k(ptocpu_a...); }, [] { return PTOCPU_PLACE(\"k.cpp:2\"); }).grid(n, nullptr, s)(1);"),
         "{}",
         out.text
     );

@@ -1,0 +1,2 @@
+#include "probe.hpp"
+constexpr auto probe = pto::AccPhase::Unspecified;

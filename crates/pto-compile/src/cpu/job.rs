@@ -1,0 +1,186 @@
+//! Compiling and linking: what a kernel's entry in the store is made of.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use pto_context::{Context, Event};
+
+use super::build::{COMPILE_DEADLINE, DEPS, KernelRequest, WARNINGS};
+use super::deps::{Dependencies, parse_depfile};
+use super::diagnostics::Messages;
+use super::error::CpuError;
+use super::precompiled::Precompiled;
+use super::side::SideFlags;
+use super::source::Source;
+use super::toolchain::Toolchain;
+
+/// Objects and rewritten sources lie here while the entry is made, inside of it: what a killed build leaves goes with it.
+const SCRATCH: &str = "scratch";
+
+/// All that a kernel is made from.
+pub(super) struct Job<'a> {
+    pub(super) cx: &'a Context,
+    pub(super) toolchain: &'a Toolchain,
+    pub(super) request: &'a KernelRequest,
+    pub(super) sources: &'a [Source],
+    pub(super) sides: &'a [SideFlags],
+    /// One per side.
+    pub(super) precompiled: &'a [Precompiled],
+    pub(super) runtime: &'a Path,
+    /// Names the result; no other library has the same.
+    pub(super) key: &'a str,
+}
+
+/// One call of the compiler: a source, for a side.
+struct Unit<'a> {
+    source: &'a Source,
+    text: PathBuf,
+    side: &'a SideFlags,
+    precompiled: &'a Precompiled,
+    object: PathBuf,
+}
+
+/// What a compilation tells.
+struct Compiled {
+    read: Vec<PathBuf>,
+    warnings: String,
+}
+
+impl Job<'_> {
+    /// Fills the entry's directory.
+    pub(super) fn run(&self, dir: &Path) -> Result<(), CpuError> {
+        let task = format!("compile:{}", self.request.name);
+        self.cx.emit(Event::Started {
+            task: task.clone(),
+            message: format!("Compiling {} for the CPU", self.request.name),
+            total_bytes: None,
+        });
+        let start = Instant::now();
+        let scratch = dir.join(SCRATCH);
+        let units = self.units(&scratch)?;
+        let compiled = in_parallel(&units, |unit| self.compile(unit, &scratch))?;
+        self.copy_runtime(dir)?;
+        for side in self.sides {
+            self.link(dir, side, units.iter().filter(|unit| unit.side.side == side.side))?;
+        }
+        record(dir, &scratch, &compiled)?;
+        fs_err::remove_dir_all(scratch).map_err(CpuError::write)?;
+        self.cx.emit(Event::Finished {
+            task,
+            message: format!("Compiled {} ({:.1} s)", self.request.name, start.elapsed().as_secs_f64()),
+        });
+        Ok(())
+    }
+
+    /// Writes the rewritten sources.
+    fn units(&self, scratch: &Path) -> Result<Vec<Unit<'_>>, CpuError> {
+        fs_err::create_dir(scratch).map_err(CpuError::write)?;
+        let mut units = Vec::new();
+        for (index, source) in self.sources.iter().enumerate() {
+            for (name, header) in &source.headers {
+                fs_err::write(scratch.join(name), header).map_err(CpuError::write)?;
+            }
+            for (side, precompiled) in self.sides.iter().zip(self.precompiled) {
+                let text = scratch.join(format!("source-{index}.{}.cpp", side.side as u8));
+                fs_err::write(&text, self.preamble(side) + &source.text).map_err(CpuError::write)?;
+                let object = text.with_extension("o");
+                units.push(Unit { source, text, side, precompiled, object });
+            }
+        }
+        Ok(units)
+    }
+
+    /// Macros stand before the first line and not on the command line, where they would have to agree with the precompiled
+    /// prelude. The source's own `#line` comes after.
+    fn preamble(&self, side: &SideFlags) -> String {
+        let define =
+            |(name, value): &(String, Option<String>)| format!("#define {name} {}\n", value.as_deref().unwrap_or("1"));
+        let mut preamble: String = self.request.defines.iter().map(define).collect();
+        preamble.push_str(&format!("#define PTOCPU_LIBRARY \"{}\"\n", self.key));
+        if let Some(sibling) = side.sibling(&self.request.name) {
+            preamble.push_str(&format!("PTOCPU_LOAD_SIBLING(\"{sibling}\")\n"));
+        }
+        preamble
+    }
+
+    fn compile(&self, unit: &Unit, scratch: &Path) -> Result<Compiled, CpuError> {
+        let depfile = unit.object.with_extension("d");
+        let quoted = unit.source.quote_dirs.iter().map(|dir| ("-iquote", dir.clone()));
+        let included = self.request.include_dirs.iter().map(|dir| ("-I", self.cx.cwd().join(dir)));
+        let invocation = self
+            .toolchain
+            .flags
+            .invoke()
+            .args(unit.side.args())
+            .args(unit.precompiled.args())
+            .args(quoted.chain(included).flat_map(|(flag, dir)| [OsString::from(flag), dir.into()]))
+            .args(["-g1".into(), "-MD".into(), "-MF".into(), depfile.clone().into_os_string()])
+            .args(["-c".into(), unit.text.clone().into_os_string(), "-o".into(), unit.object.clone().into_os_string()])
+            .deadline(COMPILE_DEADLINE);
+        let output = self.toolchain.compiler.run(self.cx, &invocation)?;
+        let messages = Messages::of(&output).hiding(scratch).hiding(self.toolchain.resources.dir());
+        if !output.success() {
+            return Err(CpuError::Compile { messages: messages.text(), line: output.line });
+        }
+        let read = fs_err::read_to_string(depfile).map_err(CpuError::write)?;
+        Ok(Compiled { read: parse_depfile(&read), warnings: messages.warnings() })
+    }
+
+    /// Beside the kernel, so that the directory can be moved and loaded by anyone.
+    fn copy_runtime(&self, dir: &Path) -> Result<(), CpuError> {
+        let name = self.runtime.file_name().expect("the runtime is a file");
+        fs_err::copy(self.runtime, dir.join(name)).map(drop).map_err(CpuError::write)
+    }
+
+    fn link<'u>(
+        &self,
+        dir: &Path,
+        side: &SideFlags,
+        units: impl Iterator<Item = &'u Unit<'u>>,
+    ) -> Result<(), CpuError> {
+        let library = side.library(&self.request.name);
+        let invocation = self
+            .toolchain
+            .compiler
+            .invoke()
+            // `-z defs`: a function that nobody defines is an error now, not when the library is loaded.
+            .args(["-shared", "-pthread", "-Wl,-Bsymbolic", "-Wl,-rpath,$ORIGIN", "-Wl,-z,defs"])
+            .arg(format!("-Wl,-soname,{library}"))
+            .args(self.request.extra_flags.iter().filter(|flag| flag.starts_with("-fsanitize")))
+            .args(units.map(|unit| unit.object.clone()))
+            .args([self.runtime.as_os_str(), "-ldl".as_ref(), "-lm".as_ref(), "-o".as_ref()])
+            .arg(dir.join(&library))
+            .deadline(COMPILE_DEADLINE);
+        let output = self.toolchain.compiler.run(self.cx, &invocation)?;
+        if output.success() {
+            return Ok(());
+        }
+        let messages = Messages::of(&output).hiding(&dir.join(SCRATCH)).text();
+        Err(CpuError::Link { messages, line: output.line })
+    }
+}
+
+fn record(dir: &Path, scratch: &Path, compiled: &[Compiled]) -> Result<(), CpuError> {
+    let read = compiled.iter().flat_map(|unit| &unit.read).filter(|path| !path.starts_with(scratch));
+    Dependencies::record(read.cloned()).and_then(|deps| deps.save(&dir.join(DEPS))).map_err(CpuError::write)?;
+    let mut warnings = String::new();
+    for unit in compiled {
+        // Both sides of a mix kernel say the same of the same line.
+        if !warnings.contains(&unit.warnings) {
+            warnings.push_str(&unit.warnings);
+        }
+    }
+    fs_err::write(dir.join(WARNINGS), warnings).map_err(CpuError::write)
+}
+
+/// Runs `work` for each item on a thread of its own; the error of the first item that has one wins.
+pub(super) fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> Result<R, CpuError> + Sync,
+) -> Result<Vec<R>, CpuError> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = items.iter().map(|item| scope.spawn(|| work(item))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a compilation does not panic")).collect()
+    })
+}

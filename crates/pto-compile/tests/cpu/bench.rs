@@ -1,0 +1,124 @@
+//! What the tests build and run with.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use pto_compile::cpu::{Artifact, CpuError, KernelRequest, Toolchain, ToolchainRequest, build};
+use pto_context::{Context, Event, EventSink};
+use pto_platform::{Core, Soc};
+use pto_process::Invocation;
+use pto_store::Store;
+
+use crate::child;
+
+/// The pinned package's headers, below a store's `wheels`.
+const IN_WHEEL: &str = "tilelang/3rdparty/pto-isa/include";
+
+pub(crate) struct Quiet;
+
+impl EventSink for Quiet {
+    fn event(&self, _: Event) {}
+}
+
+/// A compiler with one set of headers.
+pub(crate) struct Bench {
+    pub(crate) cx: Context,
+    pub(crate) store: Store,
+    pub(crate) headers: PathBuf,
+    pub(crate) toolchain: Toolchain,
+}
+
+/// What a kernel's test function came to.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// What it wrote into its results; nothing if it did not return.
+    pub(crate) results: Vec<f64>,
+    /// The runtime's warnings, as JSON.
+    pub(crate) report: String,
+    pub(crate) stderr: String,
+    pub(crate) passed: bool,
+}
+
+/// One bench per header set: `PTOKIT_TEST_HEADERS` or what the user's store holds, and `PTOKIT_TEST_HEADERS_2`. Empty, and it
+/// says so, if there are none.
+pub(crate) fn benches() -> &'static [Bench] {
+    static BENCHES: OnceLock<Vec<Bench>> = OnceLock::new();
+    BENCHES.get_or_init(|| {
+        let cx = Context::from_process(Arc::new(Quiet)).unwrap();
+        let first = cx.var("PTOKIT_TEST_HEADERS").map(PathBuf::from).or_else(|| in_default_store(&cx));
+        let second = cx.var("PTOKIT_TEST_HEADERS_2").map(PathBuf::from);
+        let all: Vec<_> = first.into_iter().chain(second).map(|headers| Bench::new(cx.clone(), headers)).collect();
+        if all.is_empty() {
+            eprintln!("SKIPPED: no PTO-ISA headers; `cargo xtask test` fetches them, or set PTOKIT_TEST_HEADERS");
+        }
+        all
+    })
+}
+
+fn in_default_store(cx: &Context) -> Option<PathBuf> {
+    let wheels = Store::default_root(cx).ok()?.join("wheels");
+    let found = fs_err::read_dir(wheels).ok()?.flatten().map(|entry| entry.path().join(IN_WHEEL));
+    found.into_iter().find(|path| path.is_dir())
+}
+
+impl Bench {
+    fn new(cx: Context, headers: PathBuf) -> Self {
+        let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels");
+        // Shared by all tests, and by the next run.
+        let store = Store::open(Path::new(env!("CARGO_TARGET_TMPDIR")).join("cpu-store"));
+        // The environment of this process, the working directory of a user beside the kernels.
+        let cx = Context::fake(kernels, cx.vars().map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let request = ToolchainRequest { headers: headers.clone(), ..ToolchainRequest::default() };
+        let toolchain = Toolchain::configure(&cx, &store, &request).unwrap();
+        Self { cx, store, headers, toolchain }
+    }
+
+    /// A request for `tests/kernels/<file>`, for an A2 card.
+    pub(crate) fn request(&self, file: impl Into<PathBuf>, core: Core) -> KernelRequest {
+        KernelRequest {
+            name: "kernel".to_owned(),
+            sources: vec![file.into()],
+            generated: Vec::new(),
+            core,
+            soc: Soc::by_name("Ascend910B2").unwrap(),
+            defines: Vec::new(),
+            include_dirs: Vec::new(),
+            opt_level: 1,
+            extra_flags: Vec::new(),
+        }
+    }
+
+    pub(crate) fn a5(&self, file: impl Into<PathBuf>, core: Core) -> KernelRequest {
+        KernelRequest { soc: Soc::by_name("Ascend950PR_9599").unwrap(), ..self.request(file, core) }
+    }
+
+    pub(crate) fn build(&self, request: &KernelRequest) -> Result<Artifact, CpuError> {
+        build(&self.cx, &self.store, &self.store, &self.toolchain, request)
+    }
+
+    /// Builds and runs `test(which, results)` of the kernel.
+    pub(crate) fn run(&self, request: &KernelRequest, which: i32) -> Run {
+        let artifact = self.build(request).unwrap_or_else(|error| panic!("{error}"));
+        self.run_library(&artifact.library, which)
+    }
+
+    pub(crate) fn run_library(&self, library: &Path, which: i32) -> Run {
+        let output = Invocation::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child::run_kernel", "--ignored", "--nocapture"])
+            .env(child::LIBRARY, library)
+            .env(child::WHICH, which.to_string())
+            .deadline(Duration::from_secs(120))
+            .run(&self.cx)
+            .unwrap();
+        let stdout = output.stdout.text().into_owned();
+        let line = |key: &str| stdout.lines().find_map(|line| line.split_once(key)).map(|(_, rest)| rest.to_owned());
+        Run {
+            results: line(child::RESULTS)
+                .map_or_else(Vec::new, |text| text.split_whitespace().map(|n| n.parse().unwrap()).collect()),
+            report: line(child::REPORT).unwrap_or_default(),
+            stderr: output.stderr.text().into_owned(),
+            passed: output.success(),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Results on stdout: text for people or one JSON document, written at once when the work is done.
+
+use std::io::{ErrorKind, Write as _};
+
+use serde::Serialize;
+
+use crate::exit::Failure;
+use crate::progress;
+
+/// Writes text, styled or not as stdout wants it.
+///
+/// # Errors
+/// Stdout cannot be written: a full disk. A reader that went away (`| head`) wanted no more and is no error.
+pub fn text(text: &str) -> Result<(), Failure> {
+    progress::end();
+    let mut stdout = anstream::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::blocked(format!("cannot write to stdout: {error}"), None))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes one document.
+///
+/// # Errors
+/// As [`text`].
+pub fn json(document: &impl Serialize) -> Result<(), Failure> {
+    let document = serde_json::to_string_pretty(document).map_err(|error| Failure::io(&error.into()))?;
+    text(&(document + "\n"))
+}
