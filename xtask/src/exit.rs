@@ -1,11 +1,10 @@
 //! Exit codes, and the one place where an error is shown.
 
-use std::error::Error;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use pto_kernel::KernelError;
-use pto_kernel::run::{Fault, Problem, RunError};
+use pto_kernel::run::{Fault, Problem, RunError, with_causes};
 use serde::Serialize;
 
 use crate::{out, progress, style};
@@ -87,13 +86,13 @@ impl Failure {
     /// A file could not be read or written.
     pub fn io(error: &std::io::Error) -> Self {
         let full = matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge);
-        Self::blocked(chain(error), full.then(|| "free some space and run again".to_owned()))
+        Self::blocked(with_causes(error), full.then(|| "free some space and run again".to_owned()))
     }
 
     /// A child could not do its work.
     pub fn process(error: &pto_process::Error) -> Self {
         let code = if error.is_interrupted() { INTERRUPTED } else { BLOCKED };
-        Self { code, message: chain(error), hint: error.hint() }
+        Self { code, message: with_causes(error), hint: error.hint() }
     }
 
     /// A command line that cannot be understood, in clap's words.
@@ -147,7 +146,7 @@ impl From<RunError> for Failure {
         let message = match &error {
             // Each finding has its place and its own help.
             RunError::Kernel(KernelError::Manifest(errors)) => errors.render(),
-            error => chain(error),
+            error => with_causes(error),
         };
         Self { code, hint: error.hint(), message }
     }
@@ -157,19 +156,4 @@ impl From<KernelError> for Failure {
     fn from(error: KernelError) -> Self {
         RunError::from(error).into()
     }
-}
-
-/// An error with its causes, each after a colon, without repeating what a message says already.
-pub fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let message = error.to_string();
-        if !text.contains(&message) {
-            text.push_str(": ");
-            text.push_str(&message);
-        }
-        cause = error.source();
-    }
-    text
 }

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pto_context::Context;
-use pto_kernel::run::{Fetching, Setup, Workshop};
+use pto_kernel::run::{Fetching, Setup, Workshop, with_causes};
 use pto_launch::Worker;
 use pto_platform::Target;
 use pto_store::Store;
 
-use crate::exit::{Failure, chain};
+use crate::exit::Failure;
 use crate::progress::{Verbosity, sink};
 
 /// Options of every verb.
@@ -64,7 +64,7 @@ impl Build {
     /// # Errors
     /// There is no place for the store.
     pub fn setup(&self, cx: &Context) -> Result<Setup, Failure> {
-        let root = Store::default_root(cx).map_err(|error| Failure::blocked(chain(&error), error.hint()))?;
+        let root = Store::default_root(cx).map_err(|error| Failure::blocked(with_causes(&error), error.hint()))?;
         Ok(Setup {
             pto_isa: self.pto_isa.clone(),
             cxx: self.cxx.clone(),
@@ -72,7 +72,7 @@ impl Build {
             opt_level: self.opt_level,
             shared: Store::open(root),
             artifacts: Store::open(generated_dir(cx).join("store")),
-            worker: Worker::this_program().map_err(|error| Failure::blocked(chain(&error), error.hint()))?,
+            worker: Worker::this_program().map_err(|error| Failure::blocked(with_causes(&error), error.hint()))?,
         })
     }
 

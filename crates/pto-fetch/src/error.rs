@@ -180,5 +180,7 @@ fn list(names: &[String]) -> String {
 }
 
 fn attempts_text(attempts: &[Attempt]) -> String {
-    attempts.iter().map(|attempt| format!("\n{}:\n{}", attempt.ended, attempt.last_words)).collect()
+    // That a client tried again and again says less than why it failed in the end.
+    let said = |words: &str| words.lines().filter(|line| !line.contains("Retrying (")).collect::<Vec<_>>().join("\n");
+    attempts.iter().map(|attempt| format!("\n{}:\n{}", attempt.ended, said(&attempt.last_words))).collect()
 }

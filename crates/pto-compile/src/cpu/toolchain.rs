@@ -253,6 +253,9 @@ fn base_probe(cx: &Context, flags: &Flags, resources: &Resources, dir: &Path) ->
             messages.lines().find(|line| line.contains("error")).or(messages.lines().next()).unwrap_or_default();
         return Ok(Err(first.to_owned()));
     }
+    if !program.is_file() {
+        return Ok(Err("it ended well and made no program: it is no compiler".to_owned()));
+    }
     let run = Invocation::new(program).deadline(PROBE_DEADLINE).run(cx).map_err(CpuError::from)?;
     Ok(if run.success() { Ok(()) } else { Err(format!("a probe program compiled but {}", run.status)) })
 }

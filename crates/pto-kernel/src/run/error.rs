@@ -1,5 +1,6 @@
 //! What keeps a kernel from being tried.
 
+use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
@@ -99,6 +100,16 @@ pub enum RunError {
         /// What.
         source: Box<RunError>,
     },
+    /// Something is missing and may not be fetched.
+    #[error("no {what}: the {package} is not in the store `{}`, and `--offline` fetches nothing", .store.display())]
+    Offline {
+        /// What is missing.
+        what: &'static str,
+        /// The package that holds it.
+        package: String,
+        /// Where it was looked for.
+        store: PathBuf,
+    },
     /// The program that makes the golden tensors is not on this machine.
     #[error("the golden command cannot be run")]
     GoldenProgram(#[source] pto_process::Error),
@@ -189,6 +200,7 @@ impl RunError {
             | Self::Plan(_)
             | Self::Launch(_)
             | Self::GoldenProgram(_)
+            | Self::Offline { .. }
             | Self::Fetch(_)
             | Self::Store(_)
             | Self::Io(_) => Fault::Machine,
@@ -206,6 +218,9 @@ impl RunError {
             Self::Kernel(error) => error.hint(),
             Self::InManifest { source, .. } => source.hint(),
             Self::GoldenProgram(error) => error.hint(),
+            Self::Offline { .. } => Some(
+                "run once without `--offline`, or give a PTO-ISA checkout with `--pto-isa DIR` or `PTO_LIB_PATH`".to_owned(),
+            ),
             // What the compiler says of a kernel says where; the command is long, and `--verbose` shows it.
             Self::Cpu(error) if error.is_the_kernels() => None,
             Self::Cpu(error) => error.hint(),
@@ -230,6 +245,21 @@ impl RunError {
             _ => None,
         }
     }
+}
+
+/// An error with its causes, each after a colon, without repeating what a message says already.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let message = error.to_string();
+        if !text.contains(&message) {
+            text.push_str(": ");
+            text.push_str(&message);
+        }
+        cause = error.source();
+    }
+    text
 }
 
 fn list(targets: &[Target]) -> String {

@@ -8,7 +8,7 @@ use pto_context::Context;
 use pto_golden::{Expr, Tensor, TensorValue, npy};
 use pto_process::Invocation;
 
-use super::error::RunError;
+use super::error::{RunError, with_causes};
 use crate::cases::{BoundCase, BoundValue, Case, ScalarValue};
 use crate::manifest::{Dim, Golden, Manifest};
 
@@ -168,7 +168,10 @@ fn from_dir(manifest: &Manifest, bound: &BoundCase, dir: &Path, hidden: &Path) -
                 )
             });
         };
-        let tensor = npy::read_as(&path, spec.dtype).map_err(|error| error.to_string())?;
+        let tensor = npy::read_as(&path, spec.dtype).map_err(|error| {
+            with_causes(&error)
+                .replace(&path.display().to_string(), &path.strip_prefix(hidden).unwrap_or(&path).display().to_string())
+        })?;
         if let Some((_, declared)) = bound.tensors().find(|(name, _)| *name == arg.name)
             && declared.shape != tensor.shape()
         {

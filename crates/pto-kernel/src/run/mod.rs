@@ -25,7 +25,7 @@ use crate::cases::{Case, CaseFilter, Cores, derive};
 use crate::manifest::Manifest;
 
 pub use build::{Built, build_kernel, launch_symbol};
-pub use error::{Fault, RunError};
+pub use error::{Fault, RunError, with_causes};
 pub use pins::{ACL_HEADERS, PTO_ISA, zig};
 pub use plan::{GeneratedFile, KernelPlan, plan_kernel};
 pub use report::{BuildReport, CaseResult, CaseStatus, KernelResult, KernelStatus, Problem, Report, Totals};

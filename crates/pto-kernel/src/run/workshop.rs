@@ -131,7 +131,9 @@ fn find_headers(cx: &Context, setup: &Setup) -> Result<HeaderSource, RunError> {
     }
     match setup.fetching {
         Fetching::Allowed => Ok(HeaderSource { dir: pin.fetch(cx, &setup.shared)?, why }),
-        Fetching::Offline => Err(CpuError::NoHeaders { looked_for: "pto/pto-inst.hpp".into() }.into()),
+        Fetching::Offline => {
+            Err(RunError::Offline { what: "PTO-ISA headers", package: why, store: setup.shared.root().to_path_buf() })
+        }
     }
 }
 

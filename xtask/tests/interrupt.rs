@@ -1,0 +1,179 @@
+//! Ctrl-C, KILL and two runs at once: whatever comes in between, the next run is as good as the first.
+#![expect(clippy::disallowed_methods, reason = "a test is the caller whom the rules are for")]
+
+mod scratch;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use scratch::{Ran, Scratch};
+
+const TEST: &[&str] = &["kernel", "test", "./foo", "--case", "n=4096", "--verbose"];
+/// Nothing here takes longer, even on a machine that does other work.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A run whose children can be told from all other processes of the machine: they have a variable of its own.
+struct Started {
+    child: Child,
+    mark: String,
+}
+
+impl Started {
+    fn new(mut command: Command, mark: &str) -> Self {
+        let mark = format!("PTOKIT_TEST_MARK={mark}-{}", std::process::id());
+        let (name, value) = mark.split_once('=').unwrap();
+        let child = command
+            .env(name, value)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        Self { child, mark }
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Waits until a line on stderr has this.
+    fn wait_for(&mut self, text: &str) {
+        let stderr = self.child.stderr.as_mut().unwrap();
+        let mut seen = String::new();
+        for line in BufReader::new(stderr).lines() {
+            let line = line.unwrap();
+            if line.contains(text) {
+                return;
+            }
+            seen += &(line + "\n");
+        }
+        panic!("it never said `{text}`:\n{seen}");
+    }
+
+    /// Ctrl-C. The exit code, once it and all it started are gone.
+    fn interrupt(mut self) -> Ran {
+        kill_process(self.pid(), Signal::INT).unwrap();
+        let start = Instant::now();
+        let status = self.child.wait().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(20), "it took {:?} to end", start.elapsed());
+        assert_eq!(status.signal(), None);
+        self.all_gone();
+        let mut ran = Ran { code: status.code(), stdout: String::new(), stderr: String::new() };
+        self.child.stdout.as_mut().unwrap().read_to_string(&mut ran.stdout).unwrap();
+        let _ = self.child.stderr.as_mut().unwrap().read_to_string(&mut ran.stderr);
+        ran
+    }
+
+    fn all_gone(&self) {
+        let start = Instant::now();
+        while !self.alive().is_empty() {
+            assert!(start.elapsed() < Duration::from_secs(10), "still there: {:?}", self.alive());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The command lines of all processes with the mark in their environment.
+    fn alive(&self) -> Vec<String> {
+        let processes = fs_err::read_dir("/proc").unwrap().filter_map(Result::ok);
+        let marked = processes.filter(|entry| {
+            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == self.mark.as_bytes())
+        });
+        marked.map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default()).collect()
+    }
+}
+
+fn passes(scratch: &Scratch) {
+    let ran = scratch.run(TEST).expect(0);
+    assert!(ran.says("passed: 1 of 1 cases"), "{ran}");
+}
+
+#[test]
+fn while_it_compiles() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let mut started = Started::new(scratch.plain_command(TEST), "compile");
+    started.wait_for(" -c ");
+    let ran = started.interrupt().expect(130);
+    assert_eq!(ran.stdout, "", "{ran}");
+    passes(&scratch);
+}
+
+#[test]
+fn while_a_kernel_runs() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    scratch.edit("foo/foo.cpp", "TADD(yTile, xTile, zTile);", "for (volatile int i = 0;; i = i + 1) {}");
+    let mut started = Started::new(scratch.plain_command(TEST), "run");
+    started.wait_for("__pto-launch-worker");
+    std::thread::sleep(Duration::from_millis(300));
+    let ran = started.interrupt().expect(130);
+    assert_eq!(ran.stdout, "", "{ran}");
+    scratch.kernel("foo");
+    passes(&scratch);
+}
+
+#[test]
+fn while_a_golden_command_runs_and_json_is_wanted() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    scratch.edit("foo/kernel.toml", r#"expr = { y = "x + z" }"#, r#"command = ["sleep", "300"]"#);
+    let mut started = Started::new(scratch.plain_command(&[TEST, &["--json"]].concat()), "golden");
+    started.wait_for("sleep 300");
+    let ran = started.interrupt().expect(130);
+    assert_eq!(ran.json()["error"]["code"], 130, "{ran}");
+    assert_eq!(ran.json()["schema"], "ptokit.kernel-test/1", "{ran}");
+}
+
+/// A registry that answers and then sends nothing.
+#[test]
+fn while_a_package_is_fetched() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let registry = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/simple", registry.local_addr().unwrap());
+    let mut command = scratch.plain_command(TEST);
+    command.env_remove("PTO_LIB_PATH").env("PTOKIT_HOME", scratch.path().join("home"));
+    command.env("PIP_INDEX_URL", &url).env("UV_INDEX_URL", &url).env("UV_DEFAULT_INDEX", &url);
+    let started = Started::new(command, "fetch");
+    let (mut connection, _) = registry.accept().unwrap();
+    connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100000\r\n\r\n").unwrap();
+    let _ = started.interrupt().expect(130);
+    passes(&scratch);
+}
+
+#[test]
+fn two_at_once() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let both = ["a", "b"].map(|mark| Started::new(scratch.plain_command(TEST), mark));
+    for run in both {
+        let output = run.child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", Ran::from(output));
+    }
+}
+
+/// KILL cannot be answered: nothing may depend on an orderly end.
+#[test]
+fn killed_at_twenty_moments() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let start = Instant::now();
+    passes(&scratch);
+    let whole = start.elapsed();
+    for moment in 0..20 {
+        fs_err::remove_dir_all(scratch.path().join("target")).unwrap_or_default();
+        let run = Started::new(scratch.plain_command(TEST), &format!("kill-{moment}"));
+        std::thread::sleep(whole.mul_f64(f64::from(moment) / 20.0));
+        let _ = kill_process_group(run.pid(), Signal::KILL);
+        let output = run.child.wait_with_output().unwrap();
+        assert!(output.status.success() || output.status.signal() == Some(9), "{}", Ran::from(output));
+    }
+    passes(&scratch);
+    assert!(start.elapsed() < PATIENCE, "it took {:?}", start.elapsed());
+}
