@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{kernel, quickstart, test};
+use crate::{devices, doctor, kernel, quickstart, test};
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
 #[derive(Debug, Parser)]
@@ -31,6 +31,10 @@ pub enum Verb {
     Test(test::Args),
     /// Kernels: new, adopt, list, build, test, clean
     Kernel(kernel::Args),
+    /// Examine this machine: what is wrong, and what to do
+    Doctor(doctor::Args),
+    /// List the NPUs: index, target, health, who uses them
+    Devices(devices::Args),
 }
 
 /// Whether these words ask for JSON, even if they ask for nothing else that makes sense.

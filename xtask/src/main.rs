@@ -7,6 +7,8 @@
 #![expect(clippy::print_stderr, reason = "this is the binary: printing is its work")]
 
 mod cli;
+mod devices;
+mod doctor;
 mod exit;
 mod kernel;
 mod out;
@@ -26,6 +28,8 @@ use exit::{Failure, Outcome};
 fn main() -> ExitCode {
     // A worker of a launch is this same program.
     pto_launch::worker::intercept();
+    // And so is the one that asks ACL for a device.
+    pto_doctor::acl_probe::intercept();
     let words: Vec<OsString> = std::env::args_os().collect();
     let cli = match cli::Cli::try_parse_from(&words) {
         Ok(cli) => cli,
@@ -50,5 +54,7 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Quickstart(args) => quickstart::run(args),
         cli::Verb::Test(args) => test::run(args),
         cli::Verb::Kernel(args) => kernel::run(args),
+        cli::Verb::Doctor(args) => doctor::run(args),
+        cli::Verb::Devices(args) => devices::run(args),
     }
 }
