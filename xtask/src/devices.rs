@@ -14,10 +14,8 @@ use crate::{out, style};
 
 /// `devices`.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  cargo xtask devices\n  cargo xtask devices --from npu-smi.txt --json\n  \
-                  export PYPTO_DEVICE=$(cargo xtask devices --idle)"
-)]
+#[command(after_help = "Examples:\n  cargo xtask devices\n  cargo xtask devices --from npu-smi.txt --json\n  \
+                  export PYPTO_DEVICE=$(cargo xtask devices --idle)")]
 pub struct Args {
     /// Read what `npu-smi info` printed elsewhere instead of running it
     #[arg(long, value_name = "FILE")]
@@ -61,10 +59,9 @@ fn look(args: &Args) -> Result<Devices, Failure> {
     let devices = Devices::of_text(&String::from_utf8_lossy(&bytes));
     match &devices.unavailable {
         // Without a table this file is not what was asked for; with a failure in it, that is the answer.
-        Some(why) if devices.failures.is_empty() => Err(Failure::usage(
-            format!("`{}`: {why}", path.display()),
-            "npu-smi info > FILE writes one".to_owned(),
-        )),
+        Some(why) if devices.failures.is_empty() => {
+            Err(Failure::usage(format!("`{}`: {why}", path.display()), "npu-smi info > FILE writes one".to_owned()))
+        }
         _ => Ok(devices),
     }
 }
@@ -101,13 +98,16 @@ fn text(devices: &Devices) -> String {
             }
         }
     }
-    let notes = devices.notes.iter().map(|note| format!("{} line {}: {}", style::warning("note:"), note.line, note.why));
+    let notes =
+        devices.notes.iter().map(|note| format!("{} line {}: {}", style::warning("note:"), note.line, note.why));
     lines.extend(notes);
     lines.join("\n") + "\n"
 }
 
 fn memory(npu: &Npu) -> String {
-    npu.memory_used_mb.zip(npu.memory_total_mb).map_or_else(|| "?".to_owned(), |(used, total)| format!("{used}/{total}"))
+    npu.memory_used_mb
+        .zip(npu.memory_total_mb)
+        .map_or_else(|| "?".to_owned(), |(used, total)| format!("{used}/{total}"))
 }
 
 fn users(npu: &Npu) -> String {

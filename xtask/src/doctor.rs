@@ -143,7 +143,9 @@ fn text(report: &Report, quiet: bool) -> String {
     for check in report.checks.iter().filter(shown) {
         lines.push(line(check));
         let wrong = matches!(check.status, Status::Warn | Status::Fail);
-        lines.extend(check.remedy.iter().filter(|_| wrong).map(|remedy| format!("      {} {remedy}", style::hint("do:"))));
+        lines.extend(
+            check.remedy.iter().filter(|_| wrong).map(|remedy| format!("      {} {remedy}", style::hint("do:"))),
+        );
     }
     lines.push(report.closing());
     lines.push(report.ready());
