@@ -18,7 +18,6 @@ mod setup;
 mod style;
 mod test;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -30,7 +29,7 @@ fn main() -> ExitCode {
     pto_launch::worker::intercept();
     // And so is the one that asks ACL for a device.
     pto_doctor::acl_probe::intercept();
-    let words: Vec<OsString> = std::env::args_os().collect();
+    let words = cli::words(std::env::args_os());
     let cli = match cli::Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && cli::wants_json(&words) => {

@@ -31,7 +31,7 @@ const VARIABLES: [&str; 11] = [
     "SOC_VERSION",
     "VIRTUAL_ENV",
 ];
-const PREFIXES: [&str; 5] = ["ASCEND_", "PTO_", "PTOAS_", "PTOKIT_", "PYPTO_"];
+const PREFIXES: [&str; 3] = ["ASCEND", "PTO", "PYPTO"];
 
 /// A machine on a day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -41,6 +41,11 @@ fn docker(cx: &Context, probes: &Probes) -> Finding {
     let info = parse_docker_info(&answer.stdout);
     let Some(version) = info.server_version.as_deref().filter(|_| info.errors.is_empty()) else {
         let why = info.errors.first().map_or_else(|| answer.last_words().to_owned(), Clone::clone);
+        if !has_npus {
+            return Finding::skip(format!(
+                "the engine does not answer, and only the development container needs it: {why}"
+            ));
+        }
         return Finding::warn(format!("the engine does not answer: {why}"))
             .remedy("sudo systemctl start docker; sudo usermod -aG docker \"$USER\"   # then log in again");
     };

@@ -188,7 +188,7 @@ fn answered(answer: &AclAnswer) -> Finding {
                 "npu-smi info; docker ps   # another container or process may hold the card; compare ASCEND_RT_VISIBLE_DEVICES"
             }
             _ if answer.step == "load" => "source /usr/local/Ascend/cann/set_env.sh",
-            _ => failure.hint.as_deref().unwrap_or("cargo xtask triage --help"),
+            _ => failure.hint.as_deref().unwrap_or("npu-smi info; dmesg | tail -50"),
         };
         return Finding::fail(format!("{} failed: {}", step(answer), failure.message)).remedy(remedy);
     }

@@ -57,7 +57,7 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn ptoas(cx: &Context, probes: &Probes) -> Finding {
     let pinned = facts::pins(cx).and_then(|(_, pins)| pins.ptoas);
-    let install = "cargo xtask ptoas install";
+    let install = "bash \"$PYPTO_SRC/docker/scripts/pypto-install-ptoas.sh\"";
     let Some(found) = facts::ptoas(cx) else {
         return match (cx.var("PTOAS_ROOT"), pinned) {
             (Some(root), _) => {

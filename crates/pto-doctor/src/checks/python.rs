@@ -37,7 +37,8 @@ pub(super) const CHECKS: &[Check] = &[
         "import-simpler",
         "import simpler",
         &[Source::Python],
-        "The file that `import simpler`, PyPTO's runtime, would take.",
+        "The file that `import simpler`, PyPTO's runtime, would take. Whether it fits the checkout is for \
+         `simpler-binding` to say.",
         |cx, probes| import(cx, probes, "simpler"),
     )),
     sentence(new(
@@ -73,7 +74,7 @@ fn python(cx: &Context, probes: &Probes) -> Finding {
         return Finding::ok(shown);
     }
     Finding::warn(format!("{shown}; PyPTO's extensions are built for CPython {PYPTO_PYTHON}"))
-        .remedy("uv venv --python 3.10 && source .venv/bin/activate   # or: cargo xtask setup")
+        .remedy("uv venv --python 3.10 && source .venv/bin/activate")
 }
 
 fn import(_: &Context, probes: &Probes, name: &str) -> Finding {

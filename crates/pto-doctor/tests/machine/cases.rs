@@ -278,6 +278,10 @@ fn python_cases() -> Vec<Case> {
             host.program("docker", DOCKER_PLAIN, 0).nodes(&["davinci0"]);
         }),
         case("docker", Skip, "not installed", |_| {}),
+        case("docker", Warn, "the engine does not answer: Cannot connect", |host| {
+            host.program("docker", r#"{"ServerErrors":["Cannot connect to the Docker daemon"]}"#, 1)
+                .nodes(&["davinci0"]);
+        }),
         case("container", Ok, "cards count from 0: host 6 is 0", |host| {
             in_container(host);
             host.nodes(&["davinci0"]);

@@ -1,5 +1,7 @@
 //! Made-up machines, and what is said of them.
 
+#![expect(unreachable_pub, reason = "`pub` says what the other modules of this test use")]
+
 mod acl;
 mod cases;
 mod hosts;
