@@ -57,7 +57,7 @@ pub(crate) fn driver_library_path(cx: &Context) -> String {
 
 /// What the driver's `version.info` says.
 pub(crate) enum DriverFile {
-    Read(PathBuf, DriverInfo),
+    Read(PathBuf, Box<DriverInfo>),
     Absent(PathBuf),
     Unreadable(String),
 }
@@ -65,7 +65,7 @@ pub(crate) enum DriverFile {
 pub(crate) fn driver_file(cx: &Context) -> DriverFile {
     let path = driver_root(cx).join("version.info");
     match files::read(cx, &path) {
-        Reading::Text(text) => DriverFile::Read(path, parse_driver_info(&text)),
+        Reading::Text(text) => DriverFile::Read(path, Box::new(parse_driver_info(&text))),
         Reading::Absent => DriverFile::Absent(path),
         Reading::Unreadable(why) => DriverFile::Unreadable(why),
     }

@@ -261,7 +261,7 @@ fn user() -> User {
 fn room(cx: &Context) -> Room {
     let store = Store::default_root(cx).unwrap_or_else(|_| cx.cwd().to_path_buf());
     Room {
-        disk_free: existing_parent(&store).and_then(|dir| statvfs(dir)).map(|fs| fs.0),
+        disk_free: existing_parent(&store).and_then(statvfs).map(|fs| fs.0),
         shm: statvfs(&cx.under_root("/dev/shm")).map(|fs| fs.1),
     }
 }

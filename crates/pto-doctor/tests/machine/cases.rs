@@ -80,10 +80,16 @@ fn at_commit(probes: &mut Probes, status: &str) {
 fn host_cases() -> Vec<Case> {
     vec![
         case("host", Ok, "x86_64, Linux 6.1.0-test", |_| {}),
-        case("host", Ok, "aarch64", |host| drop(host.libc(183, "GLIBC_2.35"))),
-        case("host", Skip, "no C library", |host| drop(host.libc(0, ""))),
+        case("host", Ok, "aarch64", |host| {
+            host.libc(183, "GLIBC_2.35");
+        }),
+        case("host", Skip, "no C library", |host| {
+            host.libc(0, "");
+        }),
         case("glibc", Ok, "GLIBC_2.35", |_| {}),
-        case("glibc", Warn, "up to `GLIBC_2.28`", |host| drop(host.libc(62, "GLIBC_2.28"))),
+        case("glibc", Warn, "up to `GLIBC_2.28`", |host| {
+            host.libc(62, "GLIBC_2.28");
+        }),
         case("glibcxx", Ok, "GLIBCXX_3.4.30", |_| {}),
         case("glibcxx", Warn, "up to `GLIBCXX_3.4.28`, PTOAS needs `GLIBCXX_3.4.29`", |host| {
             host.file("/usr/lib64/libstdc++.so.6", "\0GLIBCXX_3.4.9\0GLIBCXX_3.4.28\0");
@@ -107,12 +113,16 @@ fn tool_cases() -> Vec<Case> {
             host.program("clang++", "Debian clang version 19.1.7 (3)\n", 0);
         }),
         case("cpu-compiler", Warn, "no clang++ or g++", |_| {}),
-        case("cpu-compiler", Fail, "my-icc", |host| drop(host.var("CXX", "my-icc").program("my-icc", "icc 1.0\n", 0))),
+        case("cpu-compiler", Fail, "my-icc", |host| {
+            host.var("CXX", "my-icc").program("my-icc", "icc 1.0\n", 0);
+        }),
         case("pto-isa-headers", Ok, "fetched on first use", |_| {}),
         case("pto-isa-headers", Ok, "from `PTO_LIB_PATH`", |host| {
             host.var("PTO_LIB_PATH", "/isa").file("/isa/include/pto/pto-inst.hpp", "");
         }),
-        case("pto-isa-headers", Fail, "pto-inst.hpp", |host| drop(host.var("PTO_LIB_PATH", "/isa"))),
+        case("pto-isa-headers", Fail, "pto-inst.hpp", |host| {
+            host.var("PTO_LIB_PATH", "/isa");
+        }),
         case("cann", Ok, "9.0.0 in `/opt/cann` (from `ASCEND_HOME_PATH`)", cann),
         case("cann", Ok, "also 8.5.0 in `/usr/local/Ascend/cann-8.5.0`", |host| {
             cann(host);
@@ -122,7 +132,9 @@ fn tool_cases() -> Vec<Case> {
         case("cann", Warn, "of unknown release", |host| {
             host.var("ASCEND_HOME_PATH", "/opt/cann").file("/opt/cann/bin/x", "");
         }),
-        case("cann", Fail, "/gone", |host| drop(host.var("ASCEND_HOME_PATH", "/gone"))),
+        case("cann", Fail, "/gone", |host| {
+            host.var("ASCEND_HOME_PATH", "/gone");
+        }),
         case("bisheng", Ok, "`/opt/cann/bin/bisheng` (inside CANN)", |host| {
             cann(host);
             host.executable("/opt/cann/bin/bisheng");
@@ -146,28 +158,48 @@ fn tool_cases() -> Vec<Case> {
 fn environment_cases() -> Vec<Case> {
     vec![
         case("ascend-variables", Ok, "not set", |_| {}),
-        case("ascend-variables", Fail, "not bash", |host| drop(host.var("ASCEND_HOME_PATH", "."))),
-        case("ascend-variables", Fail, "not a directory", |host| drop(host.var("ASCEND_TOOLKIT_HOME", "/gone"))),
+        case("ascend-variables", Fail, "not bash", |host| {
+            host.var("ASCEND_HOME_PATH", ".");
+        }),
+        case("ascend-variables", Fail, "not a directory", |host| {
+            host.var("ASCEND_TOOLKIT_HOME", "/gone");
+        }),
         case("ascend-variables", Warn, "takes the first", |host| {
             cann(host);
             host.var("ASCEND_TOOLKIT_HOME", "/opt/other").file("/opt/other/x", "");
         }),
-        case("library-path", Ok, "1 directories", |host| drop(host.var("LD_LIBRARY_PATH", "/opt/lib"))),
-        case("library-path", Warn, "empty element", |host| drop(host.var("LD_LIBRARY_PATH", "/opt/lib:"))),
+        case("library-path", Ok, "1 directories", |host| {
+            host.var("LD_LIBRARY_PATH", "/opt/lib");
+        }),
+        case("library-path", Warn, "empty element", |host| {
+            host.var("LD_LIBRARY_PATH", "/opt/lib:");
+        }),
         case("library-path", Warn, "stub libraries in `/opt/cann/devlib`", |host| {
             host.var("LD_LIBRARY_PATH", "/opt/lib:/opt/cann/devlib");
         }),
         case("python-path", Ok, "not set", |_| {}),
-        case("python-path", Warn, "working directory", |host| drop(host.var("PYTHONPATH", "/opt/cann/python:"))),
-        case("locale", Ok, "LANG=de_DE.UTF-8", |host| drop(host.var("LANG", "de_DE.UTF-8"))),
-        case("locale", Warn, "not UTF-8", |host| drop(host.var("LC_ALL", "zh_CN.GBK"))),
-        case("paths", Ok, "ASCII only", |_| {}),
-        case("paths", Warn, "PTOKIT_HOME is `/my cache`", |host| drop(host.var("PTOKIT_HOME", "/my cache"))),
-        case("paths", Warn, "/工具", |host| drop(host.var("PYPTO_HOME", "/工具"))),
-        case("proxy", Ok, "http_proxy=http://***@proxy:80", |host| {
-            drop(host.var("http_proxy", "http://me:planted@proxy:80"))
+        case("python-path", Warn, "working directory", |host| {
+            host.var("PYTHONPATH", "/opt/cann/python:");
         }),
-        case("proxy", Ok, "docker daemon http=http://***@proxy:80", |host| drop(host.program("docker", DOCKER, 0))),
+        case("locale", Ok, "LANG=de_DE.UTF-8", |host| {
+            host.var("LANG", "de_DE.UTF-8");
+        }),
+        case("locale", Warn, "not UTF-8", |host| {
+            host.var("LC_ALL", "zh_CN.GBK");
+        }),
+        case("paths", Ok, "ASCII only", |_| {}),
+        case("paths", Warn, "PTOKIT_HOME is `/my cache`", |host| {
+            host.var("PTOKIT_HOME", "/my cache");
+        }),
+        case("paths", Warn, "/工具", |host| {
+            host.var("PYPTO_HOME", "/工具");
+        }),
+        case("proxy", Ok, "http_proxy=http://***@proxy:80", |host| {
+            host.var("http_proxy", "http://me:planted@proxy:80");
+        }),
+        case("proxy", Ok, "docker daemon http=http://***@proxy:80", |host| {
+            host.program("docker", DOCKER, 0);
+        }),
         case("proxy", Warn, "`http_proxy` and `HTTP_PROXY` differ", |host| {
             host.var("http_proxy", "http://a:1").var("HTTP_PROXY", "http://b:2");
         }),
@@ -179,7 +211,9 @@ fn npu_cases() -> Vec<Case> {
         case("driver", Ok, "26.0.rc1 in", |host| driver(host, "26.0.rc1")),
         case("driver", Skip, "not installed", |_| {}),
         case("driver", Fail, "older than 25.2.0", |host| driver(host, "24.1.rc3")),
-        case("driver", Fail, "`ASCEND_DRIVER_ROOT` names", |host| drop(host.var("ASCEND_DRIVER_ROOT", "/gone"))),
+        case("driver", Fail, "`ASCEND_DRIVER_ROOT` names", |host| {
+            host.var("ASCEND_DRIVER_ROOT", "/gone");
+        }),
         case("driver", Warn, "version.info is not exposed (normal under --runtime=ascend)", |host| {
             in_container(host);
             host.file("/usr/local/Ascend/driver/lib64/driver/libascend_hal.so", "");
@@ -206,12 +240,16 @@ fn npu_cases() -> Vec<Case> {
             }),
             |probes| opened(probes, "Ascend950PR_9579"),
         ),
-        case("device-nodes", Ok, "davinci6, davinci_manager", |host| drop(host.nodes(&MANAGERS).nodes(&["davinci6"]))),
+        case("device-nodes", Ok, "davinci6, davinci_manager", |host| {
+            host.nodes(&MANAGERS).nodes(&["davinci6"]);
+        }),
         case("device-nodes", Fail, "`devmm_svm`, `hisi_hdc` missing", |host| {
             host.nodes(&["davinci0", "davinci_manager"]);
         }),
         knowing(
-            case("device-nodes", Ok, "davinci0", |host| drop(host.nodes(&["davinci0", "davinci_manager", "hisi_hdc"]))),
+            case("device-nodes", Ok, "davinci0", |host| {
+                host.nodes(&["davinci0", "davinci_manager", "hisi_hdc"]);
+            }),
             |probes| opened(probes, "Ascend950PR_9579"),
         ),
         knowing(
@@ -229,7 +267,9 @@ fn npu_cases() -> Vec<Case> {
         case("visible-devices", Fail, "`PYPTO_DEVICE=1`", |host| {
             host.var("PYPTO_DEVICE", "1").nodes(&["davinci6"]);
         }),
-        case("npu-smi", Ok, "davinci1 910B2 OK, davinci6 910B2 OK", |host| drop(host.program("npu-smi", A2, 0))),
+        case("npu-smi", Ok, "davinci1 910B2 OK, davinci6 910B2 OK", |host| {
+            host.program("npu-smi", A2, 0);
+        }),
         case("npu-smi", Warn, "1 of 2 NPUs are not well: davinci1 Ascend950PR Alarm", |host| {
             host.program("npu-smi", A5, 0);
         }),
@@ -241,11 +281,15 @@ fn npu_cases() -> Vec<Case> {
             in_container(host);
             host.program("npu-smi", "DrvMngGetConsoleLogLevel failed. (ret=4)\ndcmi model initialized failed, because the device is used. ret is -8020\n", 1);
         }),
-        case("npu-smi", Warn, "not found, although there are device nodes", |host| drop(host.nodes(&["davinci0"]))),
+        case("npu-smi", Warn, "not found, although there are device nodes", |host| {
+            host.nodes(&["davinci0"]);
+        }),
         case("npu-smi", Skip, "no NPU card", |host| {
             host.program("npu-smi", "There is no NPU card on this server.\n", 1);
         }),
-        case("npu-idle", Ok, "1; 6 held by 4711 (trainer)", |host| drop(host.program("npu-smi", A2, 0))),
+        case("npu-idle", Ok, "1; 6 held by 4711 (trainer)", |host| {
+            host.program("npu-smi", A2, 0);
+        }),
         case("npu-idle", Skip, "no table", |_| {}),
         knowing(case("device-access", Ok, "aclrtSetDevice(0) ok, 62748MB HBM visible", |_| {}), |probes| {
             opened(probes, "Ascend910B2");
@@ -272,7 +316,7 @@ fn npu_cases() -> Vec<Case> {
 fn python_cases() -> Vec<Case> {
     vec![
         case("docker", Ok, "engine 27.2.0, runtime `ascend` registered", |host| {
-            drop(host.program("docker", DOCKER, 0))
+            host.program("docker", DOCKER, 0);
         }),
         case("docker", Warn, "has no `ascend` runtime", |host| {
             host.program("docker", DOCKER_PLAIN, 0).nodes(&["davinci0"]);
@@ -291,9 +335,11 @@ fn python_cases() -> Vec<Case> {
             host.nodes(&["davinci0", "davinci1"]);
         }),
         case("container", Skip, "not a container", |_| {}),
-        case("python", Ok, "CPython 3.10.12", |host| drop(host.python("", "{\"state\":\"not-asked\"}"))),
+        case("python", Ok, "CPython 3.10.12", |host| {
+            host.python("", "{\"state\":\"not-asked\"}");
+        }),
         case("python", Warn, "said `Segmentation fault`", |host| {
-            drop(host.program("python3", "Segmentation fault\n", 139))
+            host.program("python3", "Segmentation fault\n", 139);
         }),
         case("import-pypto", Ok, "-> /venv/pypto/__init__.py", |host| {
             let module = r#""pypto":{"origin":"/venv/pypto/__init__.py","namespace":false,"places":[]}"#;
@@ -333,7 +379,9 @@ fn pypto_cases() -> Vec<Case> {
         }),
         case("ptoas", Warn, "not installed, the checkout pins", checkout),
         case("checkout", Ok, "pins PTOAS v0.61 and PTO-ISA 0123456789ab", checkout),
-        case("checkout", Fail, "not a directory", |host| drop(host.var("PYPTO_SRC", "/gone"))),
+        case("checkout", Fail, "not a directory", |host| {
+            host.var("PYPTO_SRC", "/gone");
+        }),
         case("checkout", Warn, "no PTO-ISA", |host| {
             host.var("PYPTO_SRC", "/src").file("/src/toolchain/versions.env", "PTOAS_VERSION=v0.61\n");
         }),
@@ -370,7 +418,9 @@ fn pypto_cases() -> Vec<Case> {
         case("dist-manifest", Ok, "pypto 0123456789ab, built 2026-01-02T03:04:05Z", |host| {
             host.file("/opt/pypto/dist-manifest", &format!("pypto     {COMMIT}\nbuilt     2026-01-02T03:04:05Z\n"));
         }),
-        case("dist-manifest", Warn, "line 1", |host| drop(host.file("/opt/pypto/dist-manifest", "pypto main\n"))),
+        case("dist-manifest", Warn, "line 1", |host| {
+            host.file("/opt/pypto/dist-manifest", "pypto main\n");
+        }),
         case("dist-manifest", Skip, "not the development image", |_| {}),
     ]
 }

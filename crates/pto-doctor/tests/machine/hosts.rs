@@ -148,6 +148,6 @@ fn a_program_that_hangs_costs_its_own_check_alone() {
 fn only_who_is_wanted_is_asked() {
     let mut host = Host::bare();
     host.program("npu-smi", A2, 0).program("docker", DOCKER, 0).python("", "{\"state\":\"not-asked\"}");
-    host.judge("docker", |_| {});
+    assert_eq!(host.judge("docker", |_| {}).status, Status::Ok);
     assert_eq!(host.calls(), "docker info --format {{json .}}\n");
 }
