@@ -4,7 +4,6 @@
 //! arguments, one or two calls, and the rendering of what they return.
 
 #![expect(unreachable_pub, reason = "in a binary `pub` says what other modules may use")]
-#![expect(clippy::print_stderr, reason = "this is the binary: printing is its work")]
 
 mod cli;
 mod devices;

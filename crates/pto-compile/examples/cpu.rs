@@ -39,6 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         defines: Vec::new(),
         include_dirs: Vec::new(),
         opt_level: 1,
+        precompiled: true,
         extra_flags: Vec::new(),
     };
     let artifact = build(&cx, &store, &store, &toolchain, &request)?;

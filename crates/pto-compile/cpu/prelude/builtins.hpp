@@ -101,8 +101,8 @@ inline void set_atomic_none() {}
 #define PTO_UBUF_SIZE_BYTES PTOCPU_UB_BYTES
 #endif
 
-#if PTOCPU_HAS_BF16
-// Compilers turn a conversion to bf16 into a call of these where the processor has no instruction, but libgcc has them only
+#if defined(__clang__) && PTOCPU_HAS_BF16
+// Clang turns a conversion to bf16 into a call of these where the processor has no instruction, but libgcc has them only
 // from version 13 on. Round to nearest, ties to even; a NaN stays a NaN.
 extern "C" __attribute__((weak)) __bf16 __truncsfbf2(float value)
 {

@@ -119,6 +119,22 @@ PTO_INTERNAL void TMATMUL_ACC_IMPL(TileAcc &cOut, TileAcc &cIn, TileLeft &aMatri
 #endif
 #endif
 
+#if PTOCPU_HAS_PIPE_HOOK && !PTOCPU_HAS_PIPE_GLOBAL
+// A slot of a FIFO in GM, popped as a GlobalTensor that lies over it; the simulator has this under other names.
+template <typename Pipe, typename GlobalData, TileSplitAxis Split>
+    requires is_global_data_v<GlobalData>
+PTO_INTERNAL void TPOP_IMPL(Pipe &pipe, GlobalData &slot)
+{
+    TPOP_GLOBAL_IMPL<Pipe, GlobalData, Split>(pipe, slot);
+}
+template <typename Pipe, typename GlobalData, TileSplitAxis Split>
+    requires is_global_data_v<GlobalData>
+PTO_INTERNAL void TFREE_IMPL(Pipe &pipe, GlobalData &slot)
+{
+    TFREE_GLOBAL_IMPL<Pipe, GlobalData, Split>(pipe, slot);
+}
+#endif
+
 #if !PTOCPU_HAS_EVENT
 // Events order the pipes of one core, which run in program order here; what is left to check is that each wait has its record.
 // One between a cube core and its vector cores is a cross-core flag.

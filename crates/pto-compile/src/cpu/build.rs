@@ -41,6 +41,9 @@ pub struct KernelRequest {
     pub include_dirs: Vec<PathBuf>,
     /// `-O<n>`.
     pub opt_level: u8,
+    /// Whether PTO-ISA's headers are precompiled. Without that each build reads them anew: to measure what it saves, and to
+    /// tell a fault of the precompiled headers from one of the kernel.
+    pub precompiled: bool,
     /// Passed on as they are, last.
     pub extra_flags: Vec<String>,
 }
@@ -74,7 +77,10 @@ pub fn build(
     let sources = load_sources(cx, request)?;
     let sides = SideFlags::of(request, toolchain);
     let runtime = runtime::library(cx, shared, toolchain)?;
-    let precompiled = in_parallel(&sides, |side| Precompiled::get(cx, shared, toolchain, side))?;
+    let precompiled = in_parallel(&sides, |side| match request.precompiled {
+        true => Precompiled::get(cx, shared, toolchain, side),
+        false => Ok(Precompiled::text(toolchain)),
+    })?;
     let key = key(toolchain, request, &sides, &precompiled, &sources);
     let entry = artifacts.entry("cpu-kernel", &key)?;
     if let Some(dir) = entry.get() {
@@ -94,8 +100,14 @@ pub fn build(
         runtime: &runtime,
         key: &key,
     };
-    let dir = entry.get_or_build(cx, |dir| job.run(dir))?;
-    Ok(artifact(&dir, request, false, start))
+    match entry.get_or_build(cx, |dir| job.run(dir)) {
+        Ok(dir) => Ok(artifact(&dir, request, false, start)),
+        // Someone has emptied the store under us: what went missing is made again.
+        Err(CpuError::Compile { .. } | CpuError::Link { .. } | CpuError::Write(_)) if job.lost_its_parts() => {
+            build(cx, shared, artifacts, toolchain, request)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn artifact(dir: &Path, request: &KernelRequest, cached: bool, start: Instant) -> Artifact {
@@ -129,6 +141,7 @@ fn key(
         defines,
         include_dirs,
         opt_level: _,
+        precompiled: _,
         extra_flags: _,
     } = request;
     let defines = defines.iter().map(|(name, value)| format!("{name}={value:?}"));

@@ -12,16 +12,24 @@ pub(super) struct Messages<'a> {
     output: &'a Output,
     /// Directories of ours, of which the user knows nothing.
     hidden: Vec<PathBuf>,
+    /// Where the user is.
+    cwd: Option<PathBuf>,
 }
 
 impl<'a> Messages<'a> {
     pub(super) fn of(output: &'a Output) -> Self {
-        Self { output, hidden: Vec::new() }
+        Self { output, hidden: Vec::new(), cwd: None }
     }
 
     /// Drops steps of include stacks that lie below `dir`.
     pub(super) fn hiding(mut self, dir: &Path) -> Self {
         self.hidden.push(dir.to_path_buf());
+        self
+    }
+
+    /// Shows paths below `cwd` as a user who is there types them.
+    pub(super) fn seen_from(mut self, cwd: &Path) -> Self {
+        self.cwd = Some(cwd.to_path_buf()).filter(|cwd| cwd.parent().is_some());
         self
     }
 
@@ -46,8 +54,11 @@ impl<'a> Messages<'a> {
 
     fn lines(&self) -> Vec<String> {
         let text = self.output.stderr.text();
-        let hidden: Vec<String> = self.hidden.iter().map(|dir| format!("{}/", dir.display())).collect();
-        text.lines().filter(|line| !is_our_include(line, &hidden)).map(|line| without_dirs(line, &hidden)).collect()
+        let prefix = |dir: &PathBuf| format!("{}/", dir.display());
+        let hidden: Vec<String> = self.hidden.iter().map(prefix).collect();
+        // Ours first: the store may lie below the user's directory.
+        let cut: Vec<String> = hidden.iter().cloned().chain(self.cwd.as_ref().map(prefix)).collect();
+        text.lines().filter(|line| !is_our_include(line, &hidden)).map(|line| without_dirs(line, &cut)).collect()
     }
 }
 
@@ -62,9 +73,9 @@ fn is_our_include(line: &str, hidden: &[String]) -> bool {
     })
 }
 
-/// A linker names objects: their names without our directory say enough.
-fn without_dirs(line: &str, hidden: &[String]) -> String {
-    hidden.iter().fold(line.to_owned(), |line, dir| line.replace(dir, ""))
+/// The line with paths below these directories cut short.
+fn without_dirs(line: &str, dirs: &[String]) -> String {
+    dirs.iter().fold(line.to_owned(), |line, dir| line.replace(dir, ""))
 }
 
 #[cfg(test)]

@@ -10,11 +10,12 @@ use super::error::CpuError;
 use super::toolchain::{Flags, PROBE_DEADLINE};
 
 /// The probes, by the name of their source in `cpu/probes`, and what each asks.
-const PROBES: [(&str, &str); 10] = [
+const PROBES: [(&str, &str); 11] = [
     ("acc_phase", "the AccPhase of TMATMUL"),
     ("bf16", "bfloat16_t with arithmetic"),
     ("event", "pto::Event on the CPU"),
     ("get_block_num", "get_block_num() and the core count in the simulator's configuration"),
+    ("pipe_global", "TPOP of a slot in GM"),
     ("pipe_hook", "a TPUSH/TPOP pipe that both sides of a block can share"),
     ("syncall", "SYNCALL"),
     ("tmatmul_acc3", "TMATMUL_ACC with three operands"),
@@ -40,6 +41,10 @@ impl Features {
                 let source = probes.join(format!("{name}.cpp"));
                 let question = flags.invoke().arg("-fsyntax-only").arg(source).deadline(PROBE_DEADLINE);
                 let output = flags.compiler.run(cx, &question)?;
+                if !matches!(output.status, pto_process::Status::Exited(_)) {
+                    // Killed or too slow: that is no answer, and must not be remembered as one.
+                    return Err(pto_process::Error::Failed(Box::new(output)).into());
+                }
                 answers.lock().expect("no probe panics").push(((*name).to_owned(), output.success()));
             }
         };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use pto_context::{Context, Event};
+use pto_process::Output;
 
 use super::build::{COMPILE_DEADLINE, DEPS, KernelRequest, WARNINGS};
 use super::deps::{Dependencies, parse_depfile};
@@ -64,13 +65,18 @@ impl Job<'_> {
         for side in self.sides {
             self.link(dir, side, units.iter().filter(|unit| unit.side.side == side.side))?;
         }
-        record(dir, &scratch, &compiled)?;
+        self.record(dir, &scratch, &compiled)?;
         fs_err::remove_dir_all(scratch).map_err(CpuError::write)?;
         self.cx.emit(Event::Finished {
             task,
             message: format!("Compiled {} ({:.1} s)", self.request.name, start.elapsed().as_secs_f64()),
         });
         Ok(())
+    }
+
+    /// Whether a shared part that the build uses is no longer in the store.
+    pub(super) fn lost_its_parts(&self) -> bool {
+        !self.runtime.is_file() || !self.precompiled.iter().all(Precompiled::is_there)
     }
 
     /// Writes the rewritten sources.
@@ -119,7 +125,7 @@ impl Job<'_> {
             .args(["-c".into(), unit.text.clone().into_os_string(), "-o".into(), unit.object.clone().into_os_string()])
             .deadline(COMPILE_DEADLINE);
         let output = self.toolchain.compiler.run(self.cx, &invocation)?;
-        let messages = Messages::of(&output).hiding(scratch).hiding(self.toolchain.resources.dir());
+        let messages = self.messages(&output, scratch);
         if !output.success() {
             return Err(CpuError::Compile { messages: messages.text(), line: output.line });
         }
@@ -140,14 +146,19 @@ impl Job<'_> {
         units: impl Iterator<Item = &'u Unit<'u>>,
     ) -> Result<(), CpuError> {
         let library = side.library(&self.request.name);
+        let sanitizers: Vec<_> =
+            self.request.extra_flags.iter().filter(|flag| flag.starts_with("-fsanitize")).collect();
+        // A function that nobody defines is an error now, not when the library is loaded. A sanitizer's functions come from
+        // the program that loads it.
+        let no_undefined = sanitizers.is_empty().then_some("-Wl,-z,defs");
         let invocation = self
             .toolchain
             .compiler
             .invoke()
-            // `-z defs`: a function that nobody defines is an error now, not when the library is loaded.
-            .args(["-shared", "-pthread", "-Wl,-Bsymbolic", "-Wl,-rpath,$ORIGIN", "-Wl,-z,defs"])
+            .args(["-shared", "-pthread", "-Wl,-Bsymbolic", "-Wl,-rpath,$ORIGIN"])
+            .args(no_undefined)
             .arg(format!("-Wl,-soname,{library}"))
-            .args(self.request.extra_flags.iter().filter(|flag| flag.starts_with("-fsanitize")))
+            .args(sanitizers)
             .args(units.map(|unit| unit.object.clone()))
             .args([self.runtime.as_os_str(), "-ldl".as_ref(), "-lm".as_ref(), "-o".as_ref()])
             .arg(dir.join(&library))
@@ -156,22 +167,29 @@ impl Job<'_> {
         if output.success() {
             return Ok(());
         }
-        let messages = Messages::of(&output).hiding(&dir.join(SCRATCH)).text();
-        Err(CpuError::Link { messages, line: output.line })
+        Err(CpuError::Link { messages: self.messages(&output, &dir.join(SCRATCH)).text(), line: output.line })
     }
-}
 
-fn record(dir: &Path, scratch: &Path, compiled: &[Compiled]) -> Result<(), CpuError> {
-    let read = compiled.iter().flat_map(|unit| &unit.read).filter(|path| !path.starts_with(scratch));
-    Dependencies::record(read.cloned()).and_then(|deps| deps.save(&dir.join(DEPS))).map_err(CpuError::write)?;
-    let mut warnings = String::new();
-    for unit in compiled {
-        // Both sides of a mix kernel say the same of the same line.
-        if !warnings.contains(&unit.warnings) {
-            warnings.push_str(&unit.warnings);
+    /// Writes what later builds ask for: the files read, and the warnings.
+    fn record(&self, dir: &Path, scratch: &Path, compiled: &[Compiled]) -> Result<(), CpuError> {
+        let read = compiled.iter().flat_map(|unit| &unit.read).filter(|path| !path.starts_with(scratch));
+        Dependencies::record(read.cloned()).and_then(|deps| deps.save(&dir.join(DEPS))).map_err(CpuError::write)?;
+        let mut warnings: String = self.sources.iter().map(|source| source.notes.as_str()).collect();
+        for unit in compiled {
+            // Both sides of a mix kernel say the same of the same line.
+            if !warnings.contains(&unit.warnings) {
+                warnings.push_str(&unit.warnings);
+            }
         }
+        fs_err::write(dir.join(WARNINGS), warnings).map_err(CpuError::write)
     }
-    fs_err::write(dir.join(WARNINGS), warnings).map_err(CpuError::write)
+
+    fn messages<'o>(&self, output: &'o Output, scratch: &Path) -> Messages<'o> {
+        let messages = Messages::of(output).hiding(scratch).hiding(self.toolchain.resources.dir());
+        // Whoever names sources by absolute paths wants to read those.
+        let relative = self.request.sources.iter().all(|source| source.is_relative());
+        if relative { messages.seen_from(self.cx.cwd()) } else { messages }
+    }
 }
 
 /// Runs `work` for each item on a thread of its own; the error of the first item that has one wins.

@@ -17,15 +17,28 @@ use super::toolchain::Toolchain;
 
 const DEPS: &str = "deps.json";
 
-/// A precompiled prelude in the store.
+/// The prelude as a compilation includes it.
 pub(super) struct Precompiled {
     file: PathBuf,
-    family: Family,
+    how: How,
     /// Names the contents of every header in it.
     pub(super) digest: String,
 }
 
+enum How {
+    Clang,
+    Gcc,
+    /// Not precompiled at all.
+    Text,
+}
+
 impl Precompiled {
+    /// The prelude as text.
+    pub(super) fn text(toolchain: &Toolchain) -> Self {
+        let file = toolchain.resources.path("prelude/prelude.hpp");
+        Self { file, how: How::Text, digest: "text".to_owned() }
+    }
+
     /// The prelude for one side, built unless it is there and no header in it has changed.
     pub(super) fn get(cx: &Context, store: &Store, toolchain: &Toolchain, side: &SideFlags) -> Result<Self, CpuError> {
         let family = toolchain.compiler.family;
@@ -39,15 +52,25 @@ impl Precompiled {
         }
         let dir = entry.get_or_build(cx, |dir| compile(cx, toolchain, side, dir))?;
         let deps = Dependencies::load(&dir.join(DEPS)).unwrap_or_default();
-        Ok(Self { file: dir.join(file_name(family)), family, digest: deps.digest() })
+        let how = match family {
+            Family::Clang => How::Clang,
+            Family::Gcc => How::Gcc,
+        };
+        Ok(Self { file: dir.join(file_name(family)), how, digest: deps.digest() })
+    }
+
+    /// Whether nobody has removed it since.
+    pub(super) fn is_there(&self) -> bool {
+        self.file.is_file()
     }
 
     /// How a compilation uses it.
     pub(super) fn args(&self) -> [OsString; 2] {
-        match self.family {
-            Family::Clang => ["-include-pch".into(), self.file.clone().into()],
+        match self.how {
+            How::Clang => ["-include-pch".into(), self.file.clone().into()],
             // GCC looks for `X.gch` when told to include X.
-            Family::Gcc => ["-include".into(), self.file.with_extension("").into()],
+            How::Gcc => ["-include".into(), self.file.with_extension("").into()],
+            How::Text => ["-include".into(), self.file.clone().into()],
         }
     }
 }

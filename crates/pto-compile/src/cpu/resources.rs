@@ -34,6 +34,7 @@ const FILES: &[(&str, &str)] = resources![
     "probes/bf16.cpp",
     "probes/event.cpp",
     "probes/get_block_num.cpp",
+    "probes/pipe_global.cpp",
     "probes/pipe_hook.cpp",
     "probes/probe.hpp",
     "probes/syncall.cpp",
@@ -41,8 +42,12 @@ const FILES: &[(&str, &str)] = resources![
     "probes/tmov_phase.cpp",
     "probes/trowsum_shapes.cpp",
     "probes/tstore_converts.cpp",
+    "runtime/blocking.hpp",
     "runtime/ptocpu.h",
+    "runtime/report.hpp",
+    "runtime/run.hpp",
     "runtime/runtime.cpp",
+    "runtime/state.hpp",
 ];
 
 /// Where the files lie in the store.

@@ -5,6 +5,8 @@
 //! one bisheng took over), never on text: brackets in comments and strings are left alone, and brackets that the parser
 //! cannot make sense of are refused with their place, not passed on to a compiler that would say something else.
 
+mod detail;
+
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +19,8 @@ pub struct Rewritten {
     pub text: String,
     /// The launches found, in the order of the text.
     pub launches: Vec<LaunchSite>,
+    /// The line of the kernel's own `namespace detail`, if that had to be renamed.
+    pub renamed_detail: Option<usize>,
     /// The quoted includes, as written: `#include "tile.hpp"` gives `tile.hpp` and where it stands in `text`.
     pub includes: Vec<Include>,
 }
@@ -59,8 +63,10 @@ pub struct RewriteError {
 /// A `<<<` outside of comments and strings that is not a launch of a named kernel.
 pub fn rewrite(path: &Path, text: &str) -> Result<Rewritten, RewriteError> {
     let mut scan = Scan { path, text, ..Scan::default() };
-    scan.tree(&parse(text), 0..text.len(), 0)?;
+    let tree = parse(text);
+    scan.tree(&tree, 0..text.len(), 0)?;
     scan.refuse_leftovers()?;
+    scan.rename_detail(&tree);
     Ok(scan.finish())
 }
 
@@ -82,13 +88,22 @@ struct Scan<'a> {
     edits: Vec<Edit>,
     launches: Vec<LaunchSite>,
     includes: Vec<Include>,
+    renamed_detail: Option<usize>,
     /// Comments, strings and handled launches: brackets in here need no further thought.
     settled: Vec<Range<usize>>,
 }
 
 impl Default for Scan<'_> {
     fn default() -> Self {
-        Self { path: Path::new(""), text: "", edits: vec![], launches: vec![], includes: vec![], settled: vec![] }
+        Self {
+            path: Path::new(""),
+            text: "",
+            edits: vec![],
+            launches: vec![],
+            includes: vec![],
+            renamed_detail: None,
+            settled: vec![],
+        }
     }
 }
 
@@ -163,6 +178,14 @@ impl Scan<'_> {
         }
     }
 
+    fn rename_detail(&mut self, tree: &Tree) {
+        let places = detail::places(tree.root_node(), self.text);
+        self.renamed_detail = places.first().map(|definition| self.position(definition.start).0);
+        for place in places {
+            self.edit(place, detail::NEW_NAME.to_owned());
+        }
+    }
+
     fn refuse_leftovers(&self) -> Result<(), RewriteError> {
         let open = |&at: &usize| !self.settled.iter().any(|range| range.contains(&at));
         match self.text.match_indices("<<<").map(|(at, _)| at).find(open) {
@@ -199,7 +222,7 @@ impl Scan<'_> {
             include.range = moved(include.range.start)..moved(include.range.end);
         }
         self.includes.sort_by_key(|include| include.range.start);
-        Rewritten { text, launches: self.launches, includes: self.includes }
+        Rewritten { text, launches: self.launches, renamed_detail: self.renamed_detail, includes: self.includes }
     }
 
     fn error(&self, at: usize, message: &str) -> RewriteError {

@@ -7,6 +7,9 @@ use super::error::CpuError;
 use super::key::{Key, sha256};
 use super::rewrite::{Include, Rewritten, escape, rewrite};
 
+const RENAMED_DETAIL: &str =
+    "namespace `detail` is ambiguous with PTO-ISA's own, the device compiler refuses it; renamed here";
+
 /// Everything of the user's that one source is compiled from.
 #[derive(Debug)]
 pub(super) struct Source {
@@ -16,6 +19,8 @@ pub(super) struct Source {
     pub(super) headers: BTreeMap<String, String>,
     /// Directories in which quoted includes of the original files were looked up.
     pub(super) quote_dirs: Vec<PathBuf>,
+    /// What was done to the text that the user should know, as lines of compiler warnings.
+    pub(super) notes: String,
     /// Paths and hashes of the originals read.
     originals: BTreeMap<PathBuf, String>,
 }
@@ -29,11 +34,11 @@ impl Source {
                 text: String::new(),
                 headers: BTreeMap::new(),
                 quote_dirs: Vec::new(),
+                notes: String::new(),
                 originals: BTreeMap::new(),
             },
         };
-        let text = loading.file(path, &cwd.join(path))?;
-        loading.source.text = text;
+        loading.source.text = loading.file(path, &cwd.join(path))?.text;
         Ok(loading.source)
     }
 
@@ -45,11 +50,15 @@ impl Source {
         include_dirs: &[PathBuf],
     ) -> Result<Self, CpuError> {
         let dirs: Vec<PathBuf> = quote_dirs.iter().chain(include_dirs).cloned().collect();
-        let source = Self { text: String::new(), headers: BTreeMap::new(), quote_dirs, originals: BTreeMap::new() };
+        let source = Self {
+            text: String::new(),
+            headers: BTreeMap::new(),
+            quote_dirs,
+            notes: String::new(),
+            originals: BTreeMap::new(),
+        };
         let mut loading = Loading { include_dirs: &dirs, source };
-        let rewritten = rewrite(name, text)?;
-        let text = loading.includes(Path::new("/"), name, &rewritten)?;
-        loading.source.text = format!("#line 1 \"{}\"\n{text}", escape(&name.display().to_string()));
+        loading.source.text = loading.text(Path::new("/"), name, text)?.text;
         Ok(loading.source)
     }
 
@@ -65,9 +74,16 @@ struct Loading<'a> {
     source: Source,
 }
 
+/// One file after the rewrite.
+struct File {
+    text: String,
+    /// Whether it has to be compiled in place of the original.
+    changed: bool,
+}
+
 impl Loading<'_> {
-    /// The rewritten text of one file. `shown` is how the user named it, `path` where it is.
-    fn file(&mut self, shown: &Path, path: &Path) -> Result<String, CpuError> {
+    /// Rewrites one file. `shown` is how the user named it, `path` where it is.
+    fn file(&mut self, shown: &Path, path: &Path) -> Result<File, CpuError> {
         let bytes = fs_err::read(path).map_err(CpuError::Source)?;
         self.source.originals.insert(path.to_path_buf(), sha256(&bytes));
         let dir = path.parent().unwrap_or(Path::new("/")).to_path_buf();
@@ -76,28 +92,40 @@ impl Loading<'_> {
         }
         let text = String::from_utf8(bytes)
             .map_err(|e| CpuError::NotText { path: shown.to_path_buf(), offset: e.utf8_error().valid_up_to() })?;
-        let rewritten = rewrite(shown, &text)?;
-        let replaced = self.includes(&dir, shown, &rewritten)?;
-        Ok(format!("#line 1 \"{}\"\n{replaced}", escape(&shown.display().to_string())))
+        self.text(&dir, shown, &text)
     }
 
-    /// Follows the quoted includes; those that lead to a launch are replaced by the rewritten header.
-    fn includes(&mut self, dir: &Path, shown: &Path, rewritten: &Rewritten) -> Result<String, CpuError> {
-        let mut text = rewritten.text.clone();
+    /// Rewrites a text whose quoted includes are looked up in `dir` first.
+    fn text(&mut self, dir: &Path, shown: &Path, text: &str) -> Result<File, CpuError> {
+        let rewritten = rewrite(shown, text)?;
+        if let Some(line) = rewritten.renamed_detail {
+            self.source.notes.push_str(&format!("{}:{line}: warning: {RENAMED_DETAIL}\n", shown.display()));
+        }
+        let own = !rewritten.launches.is_empty() || rewritten.renamed_detail.is_some();
+        let included = self.includes(dir, shown, rewritten)?;
+        let text = format!("#line 1 \"{}\"\n{}", escape(&shown.display().to_string()), included.text);
+        Ok(File { text, changed: own || included.changed })
+    }
+
+    /// Follows the quoted includes; a header that had to change is replaced by its rewritten copy.
+    fn includes(&mut self, dir: &Path, shown: &Path, rewritten: Rewritten) -> Result<File, CpuError> {
+        let mut done = File { text: rewritten.text, changed: false };
         for include in rewritten.includes.iter().rev() {
             let Some(path) = self.find(dir, include) else { continue };
-            if self.source.originals.contains_key(&path) && !self.source.headers.contains_key(&header_name(&path)) {
-                continue;
+            let name = header_name(&path);
+            if !self.source.originals.contains_key(&path) {
+                let shown = shown.parent().map_or_else(|| include.name.clone().into(), |dir| dir.join(&include.name));
+                let header = self.file(&shown, &path)?;
+                if header.changed {
+                    self.source.headers.insert(name.clone(), header.text);
+                }
             }
-            let shown = shown.parent().map_or_else(|| include.name.clone().into(), |dir| dir.join(&include.name));
-            let header = self.file(&shown, &path)?;
-            if header.contains("::ptocpu::site(") || header.contains("\"ptocpu-header-") {
-                let name = header_name(&path);
-                text.replace_range(include.range.clone(), &name);
-                self.source.headers.insert(name, header);
+            if self.source.headers.contains_key(&name) {
+                done.text.replace_range(include.range.clone(), &name);
+                done.changed = true;
             }
         }
-        Ok(text)
+        Ok(done)
     }
 
     fn find(&self, dir: &Path, include: &Include) -> Option<PathBuf> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pto_context::{Context, Event};
-use pto_process::Invocation;
+use pto_process::{Invocation, Status};
 use pto_store::Store;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ use super::resources::{self, Resources};
 /// The header that every PTO kernel includes.
 const ENTRY: &str = "pto/pto-inst.hpp";
 /// A probe takes a second or two; a compiler that builds its standard library at its first call (zig) takes a minute.
-pub(super) const PROBE_DEADLINE: Duration = Duration::from_secs(300);
+pub(super) const PROBE_DEADLINE: Duration = Duration::from_secs(900);
 const CONFIG: &str = "config.json";
 const DEPS: &str = "deps.json";
 const DEPFILE: &str = "probe.d";
@@ -111,7 +111,7 @@ impl Toolchain {
             match Self::with_candidate(cx, store, &candidate, &resources, &headers) {
                 Ok(toolchain) => return Ok(toolchain),
                 Err(Unfit::Error(error)) => return Err(error),
-                Err(Unfit::Rejected(reason)) => {
+                Err(Unfit::Rejected(reason) | Unfit::Unsure(reason)) => {
                     let compiler = candidate.command.iter().map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" ");
                     let rejected = Rejected { compiler, why_tried: candidate.why.clone(), reason };
                     if candidate.named {
@@ -155,9 +155,13 @@ impl Toolchain {
     }
 }
 
-/// Why a candidate is not taken: its own fault, or one that ends the search.
+/// Why a candidate is not taken.
 enum Unfit {
+    /// It cannot do it. Remembered.
     Rejected(String),
+    /// It was ended before it could show: killed, too slow on a busy machine. Tried again the next time.
+    Unsure(String),
+    /// Something that ends the search.
     Error(CpuError),
 }
 
@@ -247,6 +251,9 @@ fn base_probe(cx: &Context, flags: &Flags, resources: &Resources, dir: &Path) ->
         .args(["-o".into(), program.clone().into_os_string()])
         .deadline(PROBE_DEADLINE);
     let output = flags.compiler.run(cx, &invocation)?;
+    if !matches!(output.status, Status::Exited(_)) {
+        return Err(Unfit::Unsure(format!("the compiler {}", output.status)));
+    }
     if !output.success() {
         let messages = Messages::of(&output).text();
         let first =

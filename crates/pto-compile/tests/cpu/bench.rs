@@ -25,7 +25,6 @@ impl EventSink for Quiet {
 pub(crate) struct Bench {
     pub(crate) cx: Context,
     pub(crate) store: Store,
-    pub(crate) headers: PathBuf,
     pub(crate) toolchain: Toolchain,
 }
 
@@ -42,6 +41,7 @@ pub(crate) struct Run {
 
 /// One bench per header set: `PTOKIT_TEST_HEADERS` or what the user's store holds, and `PTOKIT_TEST_HEADERS_2`. Empty, and it
 /// says so, if there are none.
+#[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
 pub(crate) fn benches() -> &'static [Bench] {
     static BENCHES: OnceLock<Vec<Bench>> = OnceLock::new();
     BENCHES.get_or_init(|| {
@@ -62,16 +62,31 @@ fn in_default_store(cx: &Context) -> Option<PathBuf> {
     found.into_iter().find(|path| path.is_dir())
 }
 
+/// The environment of this process and another working directory.
+pub(crate) fn in_dir(cx: &Context, dir: &Path) -> Context {
+    Context::fake(dir, cx.vars().map(|(name, value)| (name.to_owned(), value.to_owned())))
+}
+
+/// Writes files below a fresh directory.
+pub(crate) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = dir.path().join(name);
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(path, text).unwrap();
+    }
+    dir
+}
+
 impl Bench {
     fn new(cx: Context, headers: PathBuf) -> Self {
         let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels");
         // Shared by all tests, and by the next run.
         let store = Store::open(Path::new(env!("CARGO_TARGET_TMPDIR")).join("cpu-store"));
-        // The environment of this process, the working directory of a user beside the kernels.
-        let cx = Context::fake(kernels, cx.vars().map(|(name, value)| (name.to_owned(), value.to_owned())));
-        let request = ToolchainRequest { headers: headers.clone(), ..ToolchainRequest::default() };
+        let cx = in_dir(&cx, &kernels);
+        let request = ToolchainRequest { headers, ..ToolchainRequest::default() };
         let toolchain = Toolchain::configure(&cx, &store, &request).unwrap();
-        Self { cx, store, headers, toolchain }
+        Self { cx, store, toolchain }
     }
 
     /// A request for `tests/kernels/<file>`, for an A2 card.
@@ -85,6 +100,7 @@ impl Bench {
             defines: Vec::new(),
             include_dirs: Vec::new(),
             opt_level: 1,
+            precompiled: true,
             extra_flags: Vec::new(),
         }
     }
@@ -95,6 +111,11 @@ impl Bench {
 
     pub(crate) fn build(&self, request: &KernelRequest) -> Result<Artifact, CpuError> {
         build(&self.cx, &self.store, &self.store, &self.toolchain, request)
+    }
+
+    /// The same for a user whose working directory is `dir`.
+    pub(crate) fn build_in(&self, dir: &Path, request: &KernelRequest) -> Result<Artifact, CpuError> {
+        build(&in_dir(&self.cx, dir), &self.store, &self.store, &self.toolchain, request)
     }
 
     /// Builds and runs `test(which, results)` of the kernel.

@@ -3,9 +3,9 @@
 mod bench;
 mod child;
 
-//mod cache;
-//mod deadlocks;
-//mod faults;
+mod cache;
+mod deadlocks;
+mod faults;
 mod flags;
 mod launches;
-//mod mistakes;
+mod mistakes;

@@ -66,6 +66,34 @@ fn build_for_cpu(
     soc: &'static Soc,
     sources: &[Source],
 ) -> Result<Built, RunError> {
+    let (request, symbol) = request_for_cpu(setup, manifest, soc, sources)?;
+    let artifact = cpu::build(cx, &setup.shared, &setup.artifacts, &tools.toolchain, &request)?;
+    let report = BuildReport {
+        library: artifact.library.clone(),
+        cached: artifact.cached,
+        seconds: artifact.duration.as_secs_f64(),
+        compiler: tools.toolchain.compiler.describe(),
+        headers: tools.headers.dir.clone(),
+        warnings: artifact.warnings,
+    };
+    Ok(Built { library: artifact.library, symbol, report })
+}
+
+/// What the CPU back end is asked for a kernel.
+///
+/// # Errors
+/// A source cannot be read, or the launcher has to be generated and cannot be.
+pub fn cpu_request(setup: &Setup, manifest: &Manifest, soc: &'static Soc) -> Result<KernelRequest, RunError> {
+    Ok(request_for_cpu(setup, manifest, soc, &manifest.read_sources()?)?.0)
+}
+
+/// The request, and the launcher's symbol.
+fn request_for_cpu(
+    setup: &Setup,
+    manifest: &Manifest,
+    soc: &'static Soc,
+    sources: &[Source],
+) -> Result<(KernelRequest, String), RunError> {
     let mut files = manifest.sources.clone();
     let mut generated = Vec::new();
     let launcher = generate(manifest, sources)?;
@@ -87,19 +115,10 @@ fn build_for_cpu(
         defines: defines(manifest),
         include_dirs: vec![manifest.dir.clone()],
         opt_level: setup.opt_level,
+        precompiled: true,
         extra_flags: Vec::new(),
     };
-    let artifact = cpu::build(cx, &setup.shared, &setup.artifacts, &tools.toolchain, &request)?;
-    let report = BuildReport {
-        library: artifact.library.clone(),
-        cached: artifact.cached,
-        seconds: artifact.duration.as_secs_f64(),
-        compiler: tools.toolchain.compiler.describe(),
-        headers: tools.headers.dir.clone(),
-        warnings: artifact.warnings,
-    };
-    let symbol = launcher.map_or_else(|| entry_symbol(manifest), |launcher| launcher.symbol);
-    Ok(Built { library: artifact.library, symbol, report })
+    Ok((request, launcher.map_or_else(|| entry_symbol(manifest), |launcher| launcher.symbol)))
 }
 
 fn build_with_bisheng(

@@ -131,9 +131,9 @@ pub enum RunError {
         /// The expression.
         text: String,
         /// Its shape.
-        found: Vec<usize>,
+        found: Box<[usize]>,
         /// The output's shape.
-        expected: Vec<usize>,
+        expected: Box<[usize]>,
         /// The case.
         case: String,
     },
@@ -219,7 +219,8 @@ impl RunError {
             Self::InManifest { source, .. } => source.hint(),
             Self::GoldenProgram(error) => error.hint(),
             Self::Offline { .. } => Some(
-                "run once without `--offline`, or give a PTO-ISA checkout with `--pto-isa DIR` or `PTO_LIB_PATH`".to_owned(),
+                "run once without `--offline`, or give a PTO-ISA checkout with `--pto-isa DIR` or `PTO_LIB_PATH`"
+                    .to_owned(),
             ),
             // What the compiler says of a kernel says where; the command is long, and `--verbose` shows it.
             Self::Cpu(error) if error.is_the_kernels() => None,

@@ -75,6 +75,18 @@ fn a_quote_in_the_path_does_not_end_the_string() {
     assert!(out.text.contains(r#""a\"b.cpp:1""#), "{}", out.text);
 }
 
+#[test]
+fn a_namespace_detail_beside_ptos_is_renamed() {
+    let text = "using namespace pto;\nnamespace detail { int x; }\nnamespace a { namespace detail { int y; } }\nint z = detail::x + ::detail::x + a::detail::y;\nvoid f() { detail::k<<<1>>>(); }\n";
+    let out = done(text);
+    assert_eq!(out.renamed_detail, Some(2));
+    assert!(out.text.contains("namespace kernel_detail { int x; }\nnamespace a { namespace detail {"), "{}", out.text);
+    assert!(out.text.contains("z = kernel_detail::x + ::kernel_detail::x + a::detail::y;"), "{}", out.text);
+    assert!(out.text.contains("{ kernel_detail::k(ptocpu_a...); }"), "{}", out.text);
+    let other = "namespace detail { int x; }\nint z = detail::x;\n";
+    assert_eq!(done(other).text, other);
+}
+
 proptest! {
     #[test]
     fn any_text_is_rewritten_or_refused(text in "(\\PC|\n|<<<|>>>|k<<<1>>>\\(\\)|//|\"|#define X ){0,60}") {
