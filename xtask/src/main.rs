@@ -6,6 +6,8 @@
 #![expect(unreachable_pub, reason = "in a binary `pub` says what other modules may use")]
 
 mod cli;
+mod devices;
+mod doctor;
 mod exit;
 mod kernel;
 mod out;
@@ -15,7 +17,6 @@ mod setup;
 mod style;
 mod test;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -25,7 +26,9 @@ use exit::{Failure, Outcome};
 fn main() -> ExitCode {
     // A worker of a launch is this same program.
     pto_launch::worker::intercept();
-    let words: Vec<OsString> = std::env::args_os().collect();
+    // And so is the one that asks ACL for a device.
+    pto_doctor::acl_probe::intercept();
+    let words = cli::words(std::env::args_os());
     let cli = match cli::Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && cli::wants_json(&words) => {
@@ -49,5 +52,7 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Quickstart(args) => quickstart::run(args),
         cli::Verb::Test(args) => test::run(args),
         cli::Verb::Kernel(args) => kernel::run(args),
+        cli::Verb::Doctor(args) => doctor::run(args),
+        cli::Verb::Devices(args) => devices::run(args),
     }
 }
