@@ -1,10 +1,11 @@
 //! What can be typed.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{kernel, quickstart, test, triage};
+use crate::{devices, doctor, kernel, quickstart, test, triage};
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
 #[derive(Debug, Parser)]
@@ -31,8 +32,23 @@ pub enum Verb {
     Test(test::Args),
     /// Kernels: new, adopt, list, build, test, clean
     Kernel(kernel::Args),
+    /// Examine this machine: what is wrong, and what to do
+    Doctor(doctor::Args),
+    /// List the NPUs: index, target, health, who uses them
+    Devices(devices::Args),
     /// Say what error codes and logs mean: the first cause, its fallout, the next check
     Triage(triage::Args),
+}
+
+/// The command line as it is meant: a program that is linked or copied under the name `pypto-doctor` is that verb.
+pub fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    const NAMES: [(&str, &str); 1] = [("pypto-doctor", "doctor")];
+    let mut words: Vec<OsString> = given.into_iter().collect();
+    let called = words.first().and_then(|program| Path::new(program).file_name().map(std::ffi::OsStr::to_owned));
+    if let Some((_, verb)) = NAMES.iter().find(|(name, _)| called.as_deref() == Some(name.as_ref())) {
+        words.insert(1, verb.into());
+    }
+    words
 }
 
 /// Whether these words ask for JSON, even if they ask for nothing else that makes sense.
@@ -79,6 +95,16 @@ mod tests {
     fn what_follows_two_dashes_is_the_test_runners() {
         assert!(wants_json(&words("xtask test --json -- -q")));
         assert!(!wants_json(&words("xtask test -- --json")));
+    }
+
+    #[test]
+    fn a_name_of_its_own_is_a_verb() {
+        let called = |line: &str| super::words(words(line));
+        assert_eq!(
+            called("/opt/pypto/bin/pypto-doctor --strict"),
+            words("/opt/pypto/bin/pypto-doctor doctor --strict")
+        );
+        assert_eq!(called("target/debug/xtask doctor"), words("target/debug/xtask doctor"));
     }
 
     #[test]

@@ -4,9 +4,10 @@
 //! arguments, one or two calls, and the rendering of what they return.
 
 #![expect(unreachable_pub, reason = "in a binary `pub` says what other modules may use")]
-#![expect(clippy::print_stderr, reason = "this is the binary: printing is its work")]
 
 mod cli;
+mod devices;
+mod doctor;
 mod exit;
 mod kernel;
 mod out;
@@ -17,7 +18,6 @@ mod style;
 mod test;
 mod triage;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -27,7 +27,9 @@ use exit::{Failure, Outcome};
 fn main() -> ExitCode {
     // A worker of a launch is this same program.
     pto_launch::worker::intercept();
-    let words: Vec<OsString> = std::env::args_os().collect();
+    // And so is the one that asks ACL for a device.
+    pto_doctor::acl_probe::intercept();
+    let words = cli::words(std::env::args_os());
     let cli = match cli::Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && cli::wants_json(&words) => {
@@ -51,6 +53,8 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Quickstart(args) => quickstart::run(args),
         cli::Verb::Test(args) => test::run(args),
         cli::Verb::Kernel(args) => kernel::run(args),
+        cli::Verb::Doctor(args) => doctor::run(args),
+        cli::Verb::Devices(args) => devices::run(args),
         cli::Verb::Triage(args) => triage::run(args),
     }
 }

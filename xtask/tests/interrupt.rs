@@ -1,5 +1,4 @@
 //! Ctrl-C, KILL and two runs at once: whatever comes in between, the next run is as good as the first.
-#![expect(clippy::disallowed_methods, reason = "a test is the caller whom the rules are for")]
 
 mod scratch;
 

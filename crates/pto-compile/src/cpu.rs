@@ -23,10 +23,12 @@ pub mod rewrite;
 mod runtime;
 mod side;
 mod source;
+mod survey;
 mod toolchain;
 
 pub use build::{Artifact, KernelRequest, build};
 pub use compiler::{Candidate, Compiler, Family};
 pub use error::{CpuError, Rejected};
 pub use features::Features;
+pub use survey::{Survey, survey};
 pub use toolchain::{Toolchain, ToolchainRequest};

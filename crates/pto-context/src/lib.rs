@@ -73,6 +73,13 @@ impl Context {
         self
     }
 
+    /// The same surroundings with another directory for `/`: files are those of the tree, all else stays.
+    #[must_use]
+    pub fn with_root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.root = root.into();
+        self
+    }
+
     /// The directory that stands for `/`.
     pub fn root(&self) -> &Path {
         &self.root

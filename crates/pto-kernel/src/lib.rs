@@ -1,6 +1,9 @@
 //! Kernels as their authors describe them: `kernel.toml` and what follows from it. The manifest itself, the cases it is
 //! tested with, the launcher it is called through, and the ways to get one: a template, or a source that exists already.
 //!
+//! [`run`] takes a kernel through the whole loop: compile, launch in a process of its own, compare with the golden tensors.
+//! `examples/verify.rs` is that loop as a program of some forty lines.
+//!
 //! This crate must not know the command line: it takes paths and values, and gives back values, texts and errors.
 //!
 //! ```

@@ -6,7 +6,7 @@ mod clean;
 mod list;
 mod new;
 mod select;
-mod table;
+pub mod table;
 mod test;
 
 pub use select::Selection;

@@ -49,11 +49,12 @@ fn options(help: &str) -> BTreeSet<String> {
 fn verbs() -> Vec<Vec<String>> {
     let mut verbs = Vec::new();
     for verb in listed(&help(&[]).unwrap()) {
-        let inner = listed(&help(&[&verb]).unwrap());
-        match inner.is_empty() {
-            true => verbs.push(vec![verb]),
-            false => verbs.extend(inner.into_iter().map(|inner| vec![verb.clone(), inner])),
+        let help = help(&[&verb]).unwrap();
+        // Some verbs that have verbs below them are verbs themselves.
+        if !help.lines().any(|line| line.starts_with("Usage:") && line.ends_with("<COMMAND>")) {
+            verbs.push(vec![verb.clone()]);
         }
+        verbs.extend(listed(&help).into_iter().map(|inner| vec![verb.clone(), inner]));
     }
     verbs
 }

@@ -42,8 +42,12 @@ const FILES: &[(&str, &str)] = resources![
     "probes/tmov_phase.cpp",
     "probes/trowsum_shapes.cpp",
     "probes/tstore_converts.cpp",
+    "runtime/blocking.hpp",
     "runtime/ptocpu.h",
+    "runtime/report.hpp",
+    "runtime/run.hpp",
     "runtime/runtime.cpp",
+    "runtime/state.hpp",
 ];
 
 /// Where the files lie in the store.

@@ -63,8 +63,8 @@ fn by_expressions(
             return Err(RunError::GoldenShape {
                 output: output.clone(),
                 text: text(),
-                found: value.shape().to_vec(),
-                expected: declared.shape.clone(),
+                found: value.shape().into(),
+                expected: declared.shape.clone().into(),
                 case: bound.case.to_string(),
             });
         }

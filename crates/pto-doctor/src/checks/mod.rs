@@ -1,0 +1,53 @@
+//! The checks, by what they are about. Order: a cause stands before what it causes.
+
+mod cann;
+mod container;
+mod cpu;
+mod driver;
+mod environment;
+mod host;
+mod nodes;
+mod npu;
+mod pypto;
+mod python;
+
+use pto_context::Context;
+
+use crate::check::{Check, Source};
+use crate::finding::Finding;
+use crate::probes::Probes;
+
+/// Every group, in order.
+pub(crate) const GROUPS: [&[Check]; 10] = [
+    host::CHECKS,
+    cpu::CHECKS,
+    environment::CHECKS,
+    cann::CHECKS,
+    driver::CHECKS,
+    nodes::CHECKS,
+    npu::CHECKS,
+    container::CHECKS,
+    python::CHECKS,
+    pypto::CHECKS,
+];
+
+/// A check whose line is `title: evidence`.
+const fn new(
+    id: &'static str,
+    title: &'static str,
+    needs: &'static [Source],
+    docs: &'static str,
+    judge: fn(&Context, &Probes) -> Finding,
+) -> Check {
+    Check { id, title, joint: ": ", needs, docs, judge }
+}
+
+/// A check whose line reads as a sentence: `driver libs present ...`.
+const fn sentence(check: Check) -> Check {
+    Check { joint: " ", ..check }
+}
+
+/// `a`, `a and b`, `a, b and c`, each in backticks.
+fn quoted_list<T: std::fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
+    items.into_iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,204 @@
+//! The NPUs, as `npu-smi` and ACL see them.
+
+use pto_context::Context;
+use pto_platform::npu_smi::{Activity, Device, Failure, FailureKind, Health, NpuSmiInfo};
+
+use super::{new, quoted_list};
+use crate::acl_probe::{AclAnswer, AclProbe};
+use crate::ask::Answer;
+use crate::check::{Check, Source};
+use crate::facts::{self, device_nodes};
+use crate::finding::Finding;
+use crate::probes::Probes;
+
+pub(super) const CHECKS: &[Check] = &[
+    new(
+        "npu-smi",
+        "npu-smi",
+        &[Source::NpuSmi, Source::Acl],
+        "What `npu-smi info` says: which NPUs there are and how they feel. In a container that has only some of the host's \
+         cards it fails with `-9005` or `DrvMngGetConsoleLogLevel`, because it counts every board: that is no fault when ACL \
+         can open a device. `-8020` says that the device is used, and often means that another container was given the same \
+         card, or that mounts are missing.",
+        npu_smi,
+    ),
+    new(
+        "npu-idle",
+        "free NPUs",
+        &[Source::NpuSmi],
+        "Which NPUs nobody uses, and who holds the others. Never give one NPU to two containers.",
+        idle,
+    ),
+    new(
+        "device-access",
+        "device access",
+        &[Source::Acl],
+        "Opens the device (`PYPTO_DEVICE`, else 0) through CANN's `libascendcl.so`, in a process of its own and with a \
+         deadline, so that a library that hangs or crashes does no harm. It proves that the device can be opened; it does not \
+         prove that driver and CANN fit (see `driver-cann-pair`).",
+        access,
+    ),
+];
+
+fn npu_smi(cx: &Context, probes: &Probes) -> Finding {
+    let has_nodes = !device_nodes(cx).indices().is_empty();
+    let said = match &probes.npu_smi {
+        Answer::NotAsked => return Finding::skip("not asked"),
+        Answer::NotFound if has_nodes => {
+            return Finding::warn("not found, although there are device nodes")
+                .remedy("export PATH=\"$PATH:/usr/local/sbin:/usr/local/Ascend/driver/tools\"");
+        }
+        Answer::NotFound => return Finding::skip("not installed; only a machine with an NPU has it"),
+        Answer::Broken(why) => {
+            return Finding::fail(why.clone()).remedy("dmesg | tail -50   # the driver may be stuck");
+        }
+        Answer::Said(said) => said,
+    };
+    let table = pto_platform::npu_smi::parse_info(&said.text());
+    if table.devices.is_empty() {
+        return failed(cx, probes, &table, said.last_words());
+    }
+    let finding = health(&table);
+    if probes.npu_smi_needs_path {
+        let path = facts::driver_library_path(cx);
+        return Finding::warn(format!("installed, but this shell is not set up for it: {}", finding.evidence))
+            .remedy(format!("export LD_LIBRARY_PATH={path}:$LD_LIBRARY_PATH"));
+    }
+    finding
+}
+
+fn health(table: &NpuSmiInfo) -> Finding {
+    let shown = |device: &Device| {
+        let index = device.index.map_or_else(|| format!("NPU {}", device.npu), |index| format!("davinci{index}"));
+        format!("{index} {} {}", device.name, device.health.as_str())
+    };
+    let sick: Vec<&Device> =
+        table.devices.iter().filter(|device| !matches!(device.health, Health::Ok | Health::Unknown)).collect();
+    let list = |devices: &[&Device]| devices.iter().map(|device| shown(device)).collect::<Vec<_>>().join(", ");
+    if sick.is_empty() {
+        return Finding::ok(list(&table.devices.iter().collect::<Vec<_>>()));
+    }
+    let evidence = format!("{} of {} NPUs are not well: {}", sick.len(), table.devices.len(), list(&sick));
+    let remedy = format!("npu-smi info -t health {}", sick[0].query_options().join(" "));
+    let all = sick.len() == table.devices.len();
+    if all { Finding::fail(evidence).remedy(remedy) } else { Finding::warn(evidence).remedy(remedy) }
+}
+
+/// No device in the answer: the failure line that says most decides.
+fn failed(cx: &Context, probes: &Probes, table: &NpuSmiInfo, last_words: &str) -> Finding {
+    let telling = table.failures.iter().find(|failure| !failure.is_by_product()).or(table.failures.first());
+    let Some(failure) = telling else {
+        return Finding::warn(format!("no device in its answer; it ended with `{last_words}`"));
+    };
+    let is_container = facts::container(cx).is_some();
+    let expected = facts::has_ascend_runtime(cx) || is_container && probes.acl.success().is_some();
+    match failure.kind {
+        FailureKind::NoCard if device_nodes(cx).indices().is_empty() => Finding::skip(failure.text.clone()),
+        FailureKind::Code(-9005) | FailureKind::ConsoleLogLevel if expected => {
+            Finding::warn(format!("{} — expected under --runtime=ascend", failure.text))
+        }
+        FailureKind::Code(-8020) => occupied(is_container, failure, probes),
+        FailureKind::MissingLibrary(ref library) => Finding::fail(format!(
+            "installed, but `{library}` is not found: the shell is not set up, or the driver is not mounted"
+        ))
+        .remedy(format!("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH", facts::driver_library_path(cx))),
+        _ => {
+            let meaning = failure.code().map_or_else(String::new, |code| format!(" ({})", code.meaning));
+            Finding::fail(format!("{}{meaning}", failure.text))
+                .remedy("run `npu-smi info` on the host, outside of any container")
+        }
+    }
+}
+
+/// Candidates in the order in which they are cheap to rule out. A reset is none of them: it takes the host's other users down.
+fn occupied(is_container: bool, failure: &Failure, probes: &Probes) -> Finding {
+    let candidates = "another container was given the same card; mounts of the driver are missing (`/usr/local/dcmi`, \
+                      `/etc/ascend_install.info`); a process holds it";
+    let remedy = if is_container {
+        "on the host: docker ps -q | xargs docker inspect --format '{{.Name}} {{.HostConfig.Devices}} {{.Config.Env}}'; \
+         sudo fuser -v /dev/davinci*"
+    } else {
+        "sudo fuser -v /dev/davinci*"
+    };
+    let evidence = format!("{} (resource occupied); candidates: {candidates}", failure.text);
+    let opened = probes.acl.success().is_some();
+    if opened { Finding::warn(evidence).remedy(remedy) } else { Finding::fail(evidence).remedy(remedy) }
+}
+
+fn idle(_: &Context, probes: &Probes) -> Finding {
+    let Some(table) = probes.npus().filter(|table| !table.devices.is_empty()) else {
+        return Finding::skip("no table of NPUs");
+    };
+    let name = |device: &Device| device.index.map_or_else(|| format!("NPU {}", device.npu), |index| index.to_string());
+    let is_idle = |device: &&Device| table.activity(device) == Activity::Idle;
+    let free: Vec<String> = table.devices.iter().filter(is_idle).map(name).collect();
+    let held: Vec<String> =
+        table.devices.iter().filter(|device| !is_idle(device)).map(|device| held(&table, device)).collect();
+    let held = if held.is_empty() { String::new() } else { format!("; {}", held.join("; ")) };
+    if free.is_empty() {
+        return Finding::warn(format!("none{held}")).remedy("wait, or ask who runs these processes");
+    }
+    Finding::ok(format!("{}{held}", free.join(", ")))
+}
+
+fn held(table: &NpuSmiInfo, device: &Device) -> String {
+    let index = device.index.map_or_else(|| format!("NPU {}", device.npu), |index| index.to_string());
+    let processes: Vec<String> = table
+        .processes_of(device)
+        .map(|process| format!("{} ({})", process.pid, process.name.as_deref().unwrap_or("name unknown")))
+        .collect();
+    match table.activity(device) {
+        Activity::Processes(_) => format!("{index} held by {}", processes.join(", ")),
+        Activity::Utilised(percent) => {
+            format!("{index} works at {percent} %, no process is listed (another container's?)")
+        }
+        Activity::MemoryInUse(usage) => {
+            format!(
+                "{index} has {} of {} MB in use, no process is listed (another container's?)",
+                usage.used, usage.total
+            )
+        }
+        Activity::Unknown | Activity::Idle => format!("{index} unknown"),
+    }
+}
+
+fn access(cx: &Context, probes: &Probes) -> Finding {
+    match &probes.acl {
+        AclProbe::NotAsked if device_nodes(cx).indices().is_empty() => Finding::skip("no `/dev/davinciN` to open"),
+        AclProbe::NotAsked => Finding::skip("ACL is not asked about a file tree"),
+        AclProbe::NotRun(why) => Finding::fail(format!("the probe cannot be run: {why}")),
+        AclProbe::Died(how, answer) => Finding::fail(format!("{} {how}", step(answer)))
+            .remedy("look at the driver's log: dmesg | tail -50; a device that hangs needs its host's administrator"),
+        AclProbe::Answered(answer) => answered(answer),
+    }
+}
+
+fn step(answer: &AclAnswer) -> String {
+    match answer.step.as_str() {
+        "" => "the probe".to_owned(),
+        "load" => "loading libascendcl.so".to_owned(),
+        step => format!("{step}({})", answer.device),
+    }
+}
+
+fn answered(answer: &AclAnswer) -> Finding {
+    if let Some(failure) = &answer.error {
+        let remedy = match failure.code {
+            Some(507_899) => {
+                "npu-smi info; docker ps   # another container or process may hold the card; compare ASCEND_RT_VISIBLE_DEVICES"
+            }
+            _ if answer.step == "load" => "source /usr/local/Ascend/cann/set_env.sh",
+            _ => failure.hint.as_deref().unwrap_or("npu-smi info; dmesg | tail -50"),
+        };
+        return Finding::fail(format!("{} failed: {}", step(answer), failure.message)).remedy(remedy);
+    }
+    let memory = answer.memory_mb.map_or_else(String::new, |(free, _)| format!(", {free}MB HBM visible"));
+    let finding = Finding::ok(format!("aclrtSetDevice({}) ok{memory}", answer.device));
+    let no_target = answer.soc.as_deref().map(pto_platform::identify).and_then(|identity| identity.no_target);
+    match (no_target, answer.soc.as_deref()) {
+        (Some(why), Some(soc)) => {
+            Finding::warn(format!("{}; {} is no target: {why}", finding.evidence, quoted_list([soc])))
+        }
+        _ => finding,
+    }
+}

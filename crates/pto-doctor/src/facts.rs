@@ -1,0 +1,222 @@
+//! What a file tree and an environment tell of a machine, for more than one check.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use pto_compile::cann::{self, Located, Release};
+use pto_context::Context;
+use pto_platform::files::{DriverInfo, VersionsEnv, parse_driver_info, parse_versions_env};
+use pto_platform::{Generation, Machine};
+
+use crate::files::{self, Reading};
+use crate::probes::Probes;
+
+const DEFAULT_DRIVER: &str = "/usr/local/Ascend/driver";
+/// Where the published images keep their checkout.
+const DEFAULT_PYPTO_SRC: &str = "/workspace/pypto";
+const DEFAULT_PYPTO_HOME: &str = "/opt/pypto";
+
+/// Machine of the inspected system: this process's, or in a tree that of its C library.
+pub(crate) fn machine(cx: &Context) -> Option<Machine> {
+    if !files::is_tree(cx) {
+        return Machine::current();
+    }
+    let header = library(cx, "libc.so.6").and_then(|path| fs_err::read(files::open_path(cx, &path)).ok())?;
+    // `e_machine` of the ELF header.
+    match header.get(18..20)? {
+        [62, 0] => Some(Machine::X86_64),
+        [183, 0] => Some(Machine::Aarch64),
+        _ => None,
+    }
+}
+
+/// A library where the loader of a distribution keeps it.
+pub(crate) fn library(cx: &Context, name: &str) -> Option<PathBuf> {
+    const DIRS: [&str; 7] = [
+        "/lib/x86_64-linux-gnu",
+        "/usr/lib/x86_64-linux-gnu",
+        "/lib/aarch64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+        "/lib64",
+        "/usr/lib64",
+        "/usr/lib",
+    ];
+    DIRS.iter().map(|dir| Path::new(dir).join(name)).find(|path| files::is_file(cx, path))
+}
+
+/// The driver's directory: `ASCEND_DRIVER_ROOT`, else where it is installed by default.
+pub(crate) fn driver_root(cx: &Context) -> PathBuf {
+    cx.var_os("ASCEND_DRIVER_ROOT").map_or_else(|| PathBuf::from(DEFAULT_DRIVER), PathBuf::from)
+}
+
+/// The driver's library directories, as `LD_LIBRARY_PATH` wants them.
+pub(crate) fn driver_library_path(cx: &Context) -> String {
+    let root = driver_root(cx);
+    ["lib64/common", "lib64/driver", "lib64"].map(|dir| root.join(dir).display().to_string()).join(":")
+}
+
+/// What the driver's `version.info` says.
+pub(crate) enum DriverFile {
+    Read(PathBuf, Box<DriverInfo>),
+    Absent(PathBuf),
+    Unreadable(String),
+}
+
+pub(crate) fn driver_file(cx: &Context) -> DriverFile {
+    let path = driver_root(cx).join("version.info");
+    match files::read(cx, &path) {
+        Reading::Text(text) => DriverFile::Read(path, Box::new(parse_driver_info(&text))),
+        Reading::Absent => DriverFile::Absent(path),
+        Reading::Unreadable(why) => DriverFile::Unreadable(why),
+    }
+}
+
+/// One CANN on the machine.
+pub(crate) struct CannInstall {
+    pub(crate) root: PathBuf,
+    pub(crate) release: Option<Release>,
+}
+
+/// Every CANN: the one that is meant first. Links to one that is listed already are left out.
+pub(crate) fn cann_installs(cx: &Context) -> Vec<CannInstall> {
+    let meant = cann::find_root(cx, None).ok().map(|located| located.path);
+    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut installs = Vec::new();
+    for root in meant.into_iter().chain(cann::usual_places(cx)).filter(|root| files::is_dir(cx, root)) {
+        let real = files::open_path(cx, &root).canonicalize().unwrap_or_else(|_| root.clone());
+        if !seen.contains(&real) {
+            seen.push(real);
+            installs.push(CannInstall { release: cann::release(cx, &root), root });
+        }
+    }
+    installs
+}
+
+/// The CANN that is meant, as a build would choose it.
+pub(crate) fn cann_root(cx: &Context) -> Result<Located, cann::CannError> {
+    cann::find_root(cx, None)
+}
+
+/// A device node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) mode: u32,
+}
+
+/// Everything of the driver in `/dev`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Nodes(pub(crate) Vec<Node>);
+
+impl Nodes {
+    /// The N of each `/dev/davinciN`.
+    pub(crate) fn indices(&self) -> Vec<u32> {
+        let mut indices: Vec<u32> =
+            self.0.iter().filter_map(|node| node.name.strip_prefix("davinci")?.parse().ok()).collect();
+        indices.sort_unstable();
+        indices
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|node| node.name == name)
+    }
+}
+
+/// The driver's nodes in `/dev`.
+pub(crate) fn device_nodes(cx: &Context) -> Nodes {
+    const MANAGERS: [&str; 3] = ["davinci_manager", "devmm_svm", "hisi_hdc"];
+    let is_ours = |name: &String| {
+        MANAGERS.contains(&name.as_str())
+            || name
+                .strip_prefix("davinci")
+                .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let node = |name: String| {
+        let metadata = fs_err::metadata(cx.under_root(Path::new("/dev").join(&name))).ok()?;
+        Some(Node { name, uid: metadata.uid(), gid: metadata.gid(), mode: metadata.mode() & 0o777 })
+    };
+    Nodes(files::names(cx, "/dev").into_iter().filter(is_ours).filter_map(node).collect())
+}
+
+/// The device that a program gets when it does not choose: `PYPTO_DEVICE`, else 0.
+pub(crate) fn probed_device(cx: &Context) -> u32 {
+    cx.var("PYPTO_DEVICE").and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+}
+
+/// What says that this is a container; `None` outside.
+pub(crate) fn container(cx: &Context) -> Option<&'static str> {
+    if files::exists(cx, "/.dockerenv") {
+        return Some("/.dockerenv");
+    }
+    if files::exists(cx, "/run/.containerenv") {
+        return Some("/run/.containerenv");
+    }
+    let cgroup = files::read(cx, "/proc/1/cgroup").text().unwrap_or_default();
+    ["docker", "kubepods", "containerd"].iter().any(|word| cgroup.contains(word)).then_some("/proc/1/cgroup")
+}
+
+/// Whether Ascend Docker Runtime was asked for cards when this container was started.
+pub(crate) fn has_ascend_runtime(cx: &Context) -> bool {
+    container(cx).is_some() && cx.var("ASCEND_VISIBLE_DEVICES").is_some()
+}
+
+/// PyPTO's checkout: `PYPTO_SRC`, where the images keep it, or the working directory.
+pub(crate) fn pypto_src(cx: &Context) -> Option<PathBuf> {
+    if let Some(named) = cx.var_os("PYPTO_SRC") {
+        return Some(named.into());
+    }
+    let is_checkout = |dir: &Path| files::is_file(cx, dir.join("toolchain/versions.env"));
+    [Path::new(DEFAULT_PYPTO_SRC), cx.cwd()].into_iter().find(|dir| is_checkout(dir)).map(Path::to_path_buf)
+}
+
+/// Where the images keep their own files.
+pub(crate) fn pypto_home(cx: &Context) -> PathBuf {
+    cx.var_os("PYPTO_HOME").map_or_else(|| PathBuf::from(DEFAULT_PYPTO_HOME), PathBuf::from)
+}
+
+/// The pins of PyPTO's checkout, with the file.
+pub(crate) fn pins(cx: &Context) -> Option<(PathBuf, VersionsEnv)> {
+    let path = pypto_src(cx)?.join("toolchain/versions.env");
+    let text = files::read(cx, &path).text()?;
+    Some((path, parse_versions_env(&text)))
+}
+
+/// The assembler.
+pub(crate) struct Ptoas {
+    pub(crate) path: PathBuf,
+    pub(crate) rule: &'static str,
+    /// Whether it lies in the inspected file system, and not on `PATH`.
+    pub(crate) in_tree: bool,
+}
+
+/// The assembler: below `PTOAS_ROOT`, and then nowhere else; where the installer puts it; on `PATH`.
+pub(crate) fn ptoas(cx: &Context) -> Option<Ptoas> {
+    if let Some(root) = cx.var_os("PTOAS_ROOT") {
+        return launcher(cx, Path::new(root)).map(|path| Ptoas { path, rule: "from `PTOAS_ROOT`", in_tree: true });
+    }
+    let installed = pypto_home(cx).join("ptoas");
+    if let Some(path) = launcher(cx, &installed) {
+        return Some(Ptoas { path, rule: "the usual place", in_tree: true });
+    }
+    let found = which::which_in_global("ptoas", cx.var_os("PATH")).ok()?.next()?;
+    Some(Ptoas { path: found, rule: "found on `PATH`", in_tree: false })
+}
+
+/// Releases differ: up to v0.50 `ptoas` is the launcher, then it is a directory, and from v0.55 there is `ptoas.sh`.
+fn launcher(cx: &Context, root: &Path) -> Option<PathBuf> {
+    let is_program = |path: &PathBuf| {
+        let metadata = fs_err::metadata(files::open_path(cx, path));
+        metadata.is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o111 != 0)
+    };
+    ["ptoas", "ptoas.sh", "bin/ptoas"].map(|name| root.join(name)).into_iter().find(is_program)
+}
+
+/// The generation of this machine's NPUs, if anything told.
+pub(crate) fn generation(probes: &Probes) -> Option<Generation> {
+    let of_board = probes.boards.iter().find_map(|(_, board)| board.identity()?.generation);
+    let of_acl = probes.acl.success().and_then(|answer| pto_platform::identify(answer.soc.as_deref()?).generation);
+    let of_table = || probes.npus()?.devices.iter().find_map(|device| device.identity().generation);
+    of_acl.or(of_board).or_else(of_table)
+}

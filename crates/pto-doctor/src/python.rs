@@ -1,0 +1,145 @@
+//! What the Python on `PATH` is, and where it would take the modules from that matter.
+
+use std::collections::BTreeMap;
+
+use pto_process::Invocation;
+use serde::{Deserialize, Serialize};
+
+/// Precedes each answer on a line of its own: an imported extension may print what it likes.
+const MARK: &str = "ptokit-facts:";
+
+/// Asks without importing anything, answers, then imports the one extension whose build stamp nothing else tells, and
+/// answers again. An extension that crashes costs the stamp alone.
+///
+/// `-c` puts the working directory first on the search path; a script that lies elsewhere does not, so it is taken off.
+const SCRIPT: &str = r#"
+import importlib, importlib.util, json, os, platform, sys
+if sys.path and sys.path[0] == "":
+    del sys.path[0]
+def origin(name):
+    try:
+        spec = importlib.util.find_spec(name)
+    except BaseException as error:
+        return {"error": "%s: %s" % (type(error).__name__, error)}
+    if spec is None:
+        return None
+    places = list(spec.submodule_search_locations or [])
+    return {"origin": spec.origin, "namespace": spec.origin is None and bool(places), "places": places}
+facts = {
+    "version": platform.python_version(),
+    "implementation": platform.python_implementation(),
+    "executable": sys.executable,
+    "cwd": os.getcwd(),
+    "modules": {name: origin(name) for name in ("pypto", "simpler", "ptoas", "acl")},
+    "build_commit": {"state": "not-asked"},
+}
+def tell():
+    print("\nptokit-facts:" + json.dumps(facts), flush=True)
+tell()
+if facts["modules"]["simpler"]:
+    facts["build_commit"] = {"state": "no-extension"}
+    for name in ("_task_interface", "simpler._task_interface"):
+        try:
+            module = importlib.import_module(name)
+        except BaseException as error:
+            if not isinstance(error, ModuleNotFoundError):
+                facts["build_commit"] = {"state": "broken", "why": "%s: %s" % (type(error).__name__, error)}
+            continue
+        stamp = getattr(module, "__build_commit__", None)
+        facts["build_commit"] = {"state": "unstamped"} if stamp is None else {
+            "state": "stamped", "commit": str(stamp), "file": getattr(module, "__file__", None)}
+        break
+    tell()
+"#;
+
+/// What a Python says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PythonFacts {
+    /// `3.10.12`.
+    pub version: String,
+    /// `CPython`.
+    pub implementation: String,
+    /// The interpreter.
+    pub executable: String,
+    /// The directory it ran in.
+    pub cwd: String,
+    /// Where each module would come from; `None` when it has none of that name.
+    pub modules: BTreeMap<String, Option<ModuleOrigin>>,
+    /// The revision that simpler's extension was built from.
+    pub build_commit: BuildCommit,
+}
+
+/// Where a module would come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ModuleOrigin {
+    /// Looking for it failed.
+    Broken {
+        /// What Python said.
+        error: String,
+    },
+    /// It was found.
+    Found {
+        /// The file; `None` for a namespace package.
+        origin: Option<String>,
+        /// Whether it is a mere directory without `__init__.py`.
+        namespace: bool,
+        /// The directories of the package.
+        places: Vec<String>,
+    },
+}
+
+/// The stamp of simpler's extension.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum BuildCommit {
+    /// There is no simpler.
+    NotAsked,
+    /// simpler has no extension that could be imported.
+    NoExtension,
+    /// The extension does not load.
+    Broken {
+        /// What Python said.
+        why: String,
+    },
+    /// It was built before stamps existed.
+    Unstamped,
+    /// It has a stamp, which is empty when it was built without git.
+    Stamped {
+        /// The revision.
+        commit: String,
+        /// The extension's file.
+        #[serde(default)]
+        file: Option<String>,
+    },
+}
+
+/// The question.
+pub(crate) fn question() -> Invocation {
+    // -B: looking at a machine leaves no byte code behind.
+    Invocation::new("python3").args(["-B", "-c", SCRIPT])
+}
+
+/// The last answer in what was printed.
+pub(crate) fn facts(stdout: &str) -> Option<PythonFacts> {
+    stdout.lines().rev().find_map(|line| serde_json::from_str(line.strip_prefix(MARK)?).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_whole_answer_counts() {
+        let answer = |version: &str| {
+            format!(
+                "{MARK}{{\"version\":\"{version}\",\"implementation\":\"CPython\",\"executable\":\"/p\",\"cwd\":\"/\",\
+                 \"modules\":{{\"acl\":null}},\"build_commit\":{{\"state\":\"unstamped\"}}}}"
+            )
+        };
+        let text = format!("{}\nloading...\n{}\n{MARK}{{cut", answer("3.10.1"), answer("3.10.2"));
+        assert_eq!(facts(&text).unwrap().version, "3.10.2");
+        assert_eq!(facts("nothing"), None);
+        assert!(SCRIPT.contains(MARK));
+    }
+}

@@ -1,0 +1,10 @@
+//! Made-up machines, and what is said of them.
+
+#![expect(unreachable_pub, reason = "`pub` says what the other modules of this test use")]
+
+mod acl;
+mod cases;
+mod hosts;
+mod support;
+mod text;
+mod whole;
