@@ -31,6 +31,7 @@ pub mod discover;
 mod error;
 pub mod launcher;
 pub mod manifest;
+mod read;
 pub mod run;
 pub mod scaffold;
 pub mod signature;

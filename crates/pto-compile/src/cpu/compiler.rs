@@ -90,13 +90,7 @@ pub(super) fn candidates(
 ) -> Vec<Candidate> {
     let named = |text: &str, why: &str| {
         let words = shlex::split(text).unwrap_or_else(|| vec![text.to_owned()]);
-        let mut command: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-        // As a path, so that a compiler that is replaced under the same name is seen to be another one.
-        if let Some(program) = command.first_mut()
-            && let Some(path) = find(cx, program)
-        {
-            *program = path.into();
-        }
+        let command = words.into_iter().map(OsString::from).collect();
         vec![Candidate::new(command, why, true)]
     };
     if let Some(given) = given {
@@ -123,7 +117,8 @@ pub(super) fn candidates(
     all
 }
 
-fn find(cx: &Context, program: &OsStr) -> Option<PathBuf> {
+/// The file that a command starts.
+pub(super) fn find(cx: &Context, program: &OsStr) -> Option<PathBuf> {
     which::which_in(program, cx.var_os("PATH"), cx.cwd()).ok()
 }
 

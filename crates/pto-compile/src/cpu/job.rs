@@ -76,7 +76,7 @@ impl Job<'_> {
 
     /// Whether a shared part that the build uses is no longer in the store.
     pub(super) fn lost_its_parts(&self) -> bool {
-        !self.runtime.is_file() || !self.precompiled.iter().all(Precompiled::is_there)
+        !self.runtime.is_file() || !self.precompiled.iter().all(Precompiled::is_intact)
     }
 
     /// Writes the rewritten sources.

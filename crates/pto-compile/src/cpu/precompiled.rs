@@ -1,17 +1,19 @@
 //! The prelude, precompiled: PTO-ISA's headers are more than a second of every compilation without it.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use pto_context::{Context, Event};
 use pto_store::Store;
+use serde::{Deserialize, Serialize};
 
 use super::build::COMPILE_DEADLINE;
 use super::compiler::Family;
 use super::deps::{Dependencies, parse_depfile};
 use super::diagnostics::Messages;
 use super::error::CpuError;
-use super::key::Key;
+use super::key::{Key, sha256};
 use super::side::SideFlags;
 use super::toolchain::Toolchain;
 
@@ -46,7 +48,8 @@ impl Precompiled {
         let entry = store.entry("cpu-pch", &key)?;
         if let Some(dir) = entry.get() {
             let fresh = Dependencies::load(&dir.join(DEPS)).is_some_and(|deps| deps.changed().is_none());
-            if !fresh {
+            let whole = Seal::load(&dir).is_some_and(|seal| seal.has_size_of(&dir.join(file_name(family))));
+            if !fresh || !whole {
                 entry.remove(cx)?;
             }
         }
@@ -59,9 +62,17 @@ impl Precompiled {
         Ok(Self { file: dir.join(file_name(family)), how, digest: deps.digest() })
     }
 
-    /// Whether nobody has removed it since.
-    pub(super) fn is_there(&self) -> bool {
-        self.file.is_file()
+    /// Whether it is still what was built. One that is not is deleted, so that the next build makes it anew.
+    pub(super) fn is_intact(&self) -> bool {
+        if matches!(self.how, How::Text) {
+            return true;
+        }
+        let dir = self.file.parent().unwrap_or(Path::new("/"));
+        let intact = Seal::load(dir).is_some_and(|seal| seal.matches(&self.file));
+        if !intact {
+            let _ = std::fs::remove_file(&self.file);
+        }
+        intact
     }
 
     /// How a compilation uses it.
@@ -72,6 +83,37 @@ impl Precompiled {
             How::Gcc => ["-include".into(), self.file.with_extension("").into()],
             How::Text => ["-include".into(), self.file.clone().into()],
         }
+    }
+}
+
+/// What a precompiled header was when it was made: a compiler that reads a damaged one blames the kernel.
+#[derive(Serialize, Deserialize)]
+struct Seal {
+    size: u64,
+    sha256: String,
+}
+
+impl Seal {
+    const FILE: &str = "seal.json";
+
+    fn make(dir: &Path, file: &Path) -> io::Result<()> {
+        let bytes = fs_err::read(file)?;
+        let seal = Self { size: bytes.len() as u64, sha256: sha256(&bytes) };
+        fs_err::write(dir.join(Self::FILE), serde_json::to_vec(&seal)?)
+    }
+
+    fn load(dir: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(dir.join(Self::FILE)).ok()?).ok()
+    }
+
+    /// Cheap, for every build.
+    fn has_size_of(&self, file: &Path) -> bool {
+        std::fs::metadata(file).is_ok_and(|meta| meta.len() == self.size)
+    }
+
+    /// For a build that failed.
+    fn matches(&self, file: &Path) -> bool {
+        std::fs::read(file).is_ok_and(|bytes| sha256(&bytes) == self.sha256)
     }
 }
 
@@ -110,6 +152,7 @@ fn compile(cx: &Context, toolchain: &Toolchain, side: &SideFlags, dir: &Path) ->
         let text = format!("#include \"{}\"\n", super::rewrite::escape(&prelude.display().to_string()));
         fs_err::write(dir.join("prelude.hpp"), text).map_err(CpuError::write)?;
     }
+    Seal::make(dir, &dir.join(file_name(toolchain.compiler.family))).map_err(CpuError::write)?;
     let read = fs_err::read_to_string(&depfile).map_err(CpuError::write)?;
     Dependencies::record(parse_depfile(&read))
         .map_err(CpuError::Source)?

@@ -9,7 +9,7 @@ use pto_process::Invocation;
 use pto_store::Store;
 use serde::{Deserialize, Serialize};
 
-use super::compiler::{Candidate, Compiler, Family, candidates};
+use super::compiler::{Candidate, Compiler, Family, candidates, find};
 use super::deps::{Dependencies, parse_depfile};
 use super::diagnostics::Messages;
 use super::error::{CpuError, Rejected};
@@ -131,7 +131,8 @@ impl Toolchain {
         resources: &Resources,
         headers: &Path,
     ) -> Result<Self, Unfit> {
-        let key = candidate_key(candidate).map_err(Unfit::Rejected)?.path(headers).with(resources::digest()).finish();
+        let key =
+            candidate_key(cx, candidate).map_err(Unfit::Rejected)?.path(headers).with(resources::digest()).finish();
         let entry = store.entry("cpu-config", &key).map_err(CpuError::from)?;
         if let Some(dir) = entry.get() {
             let fresh = Dependencies::load(&dir.join(DEPS)).is_some_and(|deps| deps.changed().is_none());
@@ -177,17 +178,15 @@ impl From<pto_store::Error> for Unfit {
     }
 }
 
-/// A compiler is named by its path, size and time: asking its version each time would cost more than an unchanged build.
-fn candidate_key(candidate: &Candidate) -> Result<Key, String> {
-    let program = Path::new(&candidate.command[0]);
-    let program = if program.components().count() > 1 { Some(program.to_path_buf()) } else { None };
-    let mut key = Key::new("compiler").all(candidate.command.iter().map(|word| word.as_encoded_bytes()));
-    if let Some(program) = program {
-        let meta = std::fs::metadata(&program).map_err(|error| error.to_string())?;
-        let modified = meta.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-        key = key.with(meta.len().to_le_bytes()).with(modified.unwrap_or_default().as_nanos().to_le_bytes());
-    }
-    Ok(key)
+/// A compiler is named by its file, size and time: asking its version each time would cost more than an unchanged build.
+fn candidate_key(cx: &Context, candidate: &Candidate) -> Result<Key, String> {
+    let key = Key::new("compiler").all(candidate.command.iter().map(|word| word.as_encoded_bytes()));
+    // One that is not found says so itself when it is started.
+    let Some(program) = find(cx, &candidate.command[0]) else { return Ok(key) };
+    let meta = std::fs::metadata(&program).map_err(|error| error.to_string())?;
+    let modified = meta.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+    let modified = modified.unwrap_or_default().as_nanos();
+    Ok(key.path(&program).with(meta.len().to_le_bytes()).with(modified.to_le_bytes()))
 }
 
 /// Fills the configuration's entry: what the candidate is and has, or why it cannot be taken.

@@ -28,6 +28,7 @@ pub(crate) use diagnostic::{nearest_help, quoted};
 pub(crate) use model::{BLOCK_DIM, CORE_COUNTS, STREAM};
 
 use crate::KernelError;
+use crate::read;
 use crate::source::Source;
 use diagnostic::Sink;
 use fields::{Fields, Node};
@@ -43,8 +44,7 @@ impl Manifest {
     /// # Errors
     /// [`KernelError::Read`] when the file cannot be read, [`KernelError::Manifest`] with everything that is wrong in it.
     pub fn load(path: &Path) -> Result<Self, KernelError> {
-        let text =
-            fs_err::read_to_string(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+        let text = read::text(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
         Ok(Self::parse(path, &text)?)
     }
 

@@ -60,7 +60,7 @@ impl Running<'_> {
             }
             Ok(golden) => {
                 let launched = self.launch(&bound, &inputs)?;
-                judge(self.manifest, &bound, launched, &golden, &mut result)?;
+                judge(self.manifest, &bound, launched, &inputs, &golden, &mut result)?;
             }
         }
         result.seconds = start.elapsed().as_secs_f64();
@@ -121,13 +121,14 @@ fn arguments(manifest: &Manifest, bound: &BoundCase, inputs: &BTreeMap<String, T
     manifest.launch.signature.iter().map(argument).collect()
 }
 
-/// Outputs and workspace hold a pattern before the launch, so that what nobody wrote can be told.
+/// Outputs and workspace hold a pattern before the launch, so that what nobody wrote can be told. Inputs come back as well:
+/// a kernel must leave them alone.
 fn buffer(name: &str, tensor: &BoundTensor, inputs: &BTreeMap<String, Tensor>) -> Buffer {
     let init = match inputs.get(name) {
         Some(input) => Init::Bytes(input.bytes().to_vec()),
         None => Init::Pattern(poison(tensor.dtype, 1)),
     };
-    Buffer { name: name.to_owned(), bytes: tensor.bytes, init, output: tensor.dir.is_output() }
+    Buffer { name: name.to_owned(), bytes: tensor.bytes, init, output: tensor.dir != Dir::Workspace }
 }
 
 #[expect(
@@ -158,6 +159,7 @@ fn judge(
     manifest: &Manifest,
     bound: &BoundCase,
     launched: Launched,
+    inputs: &BTreeMap<String, Tensor>,
     golden: &BTreeMap<String, Tensor>,
     result: &mut CaseResult,
 ) -> Result<(), RunError> {
@@ -171,6 +173,7 @@ fn judge(
         Verdict::Exited { .. } => CaseStatus::Exited,
         Verdict::Hung { .. } => CaseStatus::Hung,
         Verdict::Completed => {
+            let changed = changed_input(bound, inputs, &launched.outputs);
             let actual = tensors(bound, launched.outputs)?;
             let report = compare_set(&actual, golden, |name, golden| {
                 let poisoned = bound.tensors().any(|(arg, tensor)| arg == name && tensor.dir == Dir::Out);
@@ -179,13 +182,41 @@ fn judge(
             result.message = report.summary();
             let passed = report.passed();
             result.outputs = report.outputs;
-            if passed { CaseStatus::Passed } else { CaseStatus::Differs }
+            match changed {
+                Some(change) if passed => {
+                    result.message = change;
+                    CaseStatus::Differs
+                }
+                _ if passed => CaseStatus::Passed,
+                _ => CaseStatus::Differs,
+            }
         }
     };
     if !result.passed() && !launched.said.trim().is_empty() {
         result.said = Some(tail(&launched.said));
     }
     Ok(())
+}
+
+/// The first input that does not hold what it was given. On a device that would be the caller's own tensor.
+fn changed_input(
+    bound: &BoundCase,
+    inputs: &BTreeMap<String, Tensor>,
+    after: &BTreeMap<String, Vec<u8>>,
+) -> Option<String> {
+    bound.tensors().filter(|(_, tensor)| tensor.dir == Dir::In).find_map(|(name, tensor)| {
+        let (before, after) = (inputs.get(name)?, after.get(name)?);
+        let changed = |(before, after): (&[u8], &[u8])| before != after;
+        let size = tensor.dtype.size();
+        let mut elements = before.bytes().chunks(size).zip(after.chunks(size));
+        let first = elements.position(changed)?;
+        let count = 1 + elements.filter(|pair| changed(*pair)).count();
+        let of = tensor.elements;
+        Some(format!(
+            "the kernel wrote to its input `{name}`: {count} of {of} elements, the first at {:?}",
+            before.coordinates(first)
+        ))
+    })
 }
 
 fn hint(verdict: &Verdict) -> Option<String> {

@@ -8,7 +8,7 @@ use pto_compile::bisheng::BishengError;
 use pto_compile::cann::CannError;
 use pto_compile::cpu::CpuError;
 use pto_compile::plan::RunError as PlanError;
-use pto_golden::ExprError;
+use pto_golden::{DType, ExprError};
 use pto_launch::LaunchError;
 use pto_platform::Target;
 
@@ -137,6 +137,20 @@ pub enum RunError {
         /// The case.
         case: String,
     },
+    /// A golden expression has a value that its output's type cannot hold.
+    #[error(
+        "golden of `{output}` is `{text}`, which is NaN or infinite somewhere in case {case}; the output is {dtype}"
+    )]
+    GoldenNotFinite {
+        /// The output.
+        output: String,
+        /// The expression.
+        text: String,
+        /// The output's type.
+        dtype: DType,
+        /// The case.
+        case: String,
+    },
     /// An input file has another shape than its argument.
     #[error("`{}` has shape {found:?}; the argument has {expected:?}", .path.display())]
     InputShape {
@@ -201,6 +215,7 @@ impl RunError {
             | Self::Bisheng(_)
             | Self::GoldenExpr { .. }
             | Self::GoldenShape { .. }
+            | Self::GoldenNotFinite { .. }
             | Self::InputShape { .. }
             | Self::BadDeadline { .. }
             | Self::Tensor(_) => Fault::Input,

@@ -68,9 +68,22 @@ fn by_expressions(
                 case: bound.case.to_string(),
             });
         }
+        if !declared.dtype.is_float() && has_no_integer(&value) {
+            return Err(RunError::GoldenNotFinite {
+                output: output.clone(),
+                text: text(),
+                dtype: declared.dtype,
+                case: bound.case.to_string(),
+            });
+        }
         golden.insert(output.clone(), Tensor::from_value(declared.dtype, &value));
     }
     Ok(golden)
+}
+
+/// Whether a value is NaN or infinite somewhere: no integer stands for that, and a cast would make one up.
+fn has_no_integer(value: &TensorValue) -> bool {
+    matches!(value, TensorValue::Real(array) if array.iter().any(|element| !element.is_finite()))
 }
 
 /// What a name means in a golden expression: an input, a scalar argument, a dim.

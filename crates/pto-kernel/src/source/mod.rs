@@ -38,7 +38,7 @@ impl Source {
     /// # Errors
     /// The file cannot be read. Bytes that are not UTF-8 are replaced: declarations are ASCII.
     pub fn read(path: &Path) -> std::io::Result<Self> {
-        let bytes = fs_err::read(path)?;
+        let bytes = crate::read::regular(path)?;
         Ok(Self::parse(path, String::from_utf8_lossy(&bytes).into_owned()))
     }
 
