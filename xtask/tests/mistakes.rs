@@ -321,7 +321,10 @@ fn in_the_source() {
             "beyond on-chip memory",
             &[(SOURCE, "TASSIGN(yTile, Y_AT)", "TASSIGN(yTile, 300 * 1024)")],
             1,
-            &["fault foo n=4096: vector core 0: out of bounds of on-chip memory", "(launched at ./foo/foo.cpp:65)"],
+            &[
+                "fault foo n=4096: vector core 0: TASSIGN: a tile of 32768 bytes at byte 307200 of UB ends past its 196608 bytes",
+                "(launched at ./foo/foo.cpp:65)",
+            ],
         ),
         row(
             "never written",

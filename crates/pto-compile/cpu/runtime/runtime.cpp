@@ -208,7 +208,9 @@ void ptocpu_fault(int32_t code, const char *reason)
 
 void ptocpu_violation(const char *condition, const char *file, int line)
 {
-    const bool simulator = std::strstr(file, "/pto/") != nullptr;
+    // Not by "/pto/" alone: a kernel of the user may lie below a directory of that name.
+    const char *const parts[] = {"/pto/cpu/", "/pto/common/", "/pto/npu/", "/pto/comm/"};
+    const bool simulator = std::any_of(std::begin(parts), std::end(parts), [&](const char *part) { return std::strstr(file, part); });
     const bool bounds = std::strstr(file, "NPUMemoryModel") != nullptr;
     if (simulator && !bounds) {
         count_warning(std::string("simulator condition not met: ") + condition, file, line);

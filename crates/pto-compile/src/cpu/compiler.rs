@@ -1,6 +1,6 @@
 //! Host C++ compilers: where they may be, what they are, how they are called.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -90,7 +90,14 @@ pub(super) fn candidates(
 ) -> Vec<Candidate> {
     let named = |text: &str, why: &str| {
         let words = shlex::split(text).unwrap_or_else(|| vec![text.to_owned()]);
-        vec![Candidate::new(words.into_iter().map(OsString::from).collect(), why, true)]
+        let mut command: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+        // As a path, so that a compiler that is replaced under the same name is seen to be another one.
+        if let Some(program) = command.first_mut()
+            && let Some(path) = find(cx, program)
+        {
+            *program = path.into();
+        }
+        vec![Candidate::new(command, why, true)]
     };
     if let Some(given) = given {
         return named(given, "given as `--cxx`");
@@ -114,6 +121,10 @@ pub(super) fn candidates(
         }
     }
     all
+}
+
+fn find(cx: &Context, program: &OsStr) -> Option<PathBuf> {
+    which::which_in(program, cx.var_os("PATH"), cx.cwd()).ok()
 }
 
 fn find_on_path(cx: &Context, name: &str) -> Option<PathBuf> {
@@ -154,6 +165,10 @@ impl Compiler {
         if output.status == Status::Interrupted {
             return Err(pto_store::Error::Interrupted.into());
         }
+        if !matches!(output.status, Status::Exited(_)) {
+            // Killed, by the system or by its deadline: that says nothing of what it was given.
+            return Err(pto_process::Error::Failed(Box::new(output)).into());
+        }
         if !output.success() && DISK_FULL.iter().any(|text| output.stderr.text().contains(text)) {
             return Err(CpuError::write(io::ErrorKind::StorageFull.into()));
         }
@@ -169,7 +184,7 @@ impl Compiler {
         }
     }
 
-    /// For people: `clang 19 (/usr/bin/clang++)`.
+    /// For people: what it says of itself, and its command.
     pub fn describe(&self) -> String {
         let command: Vec<_> = self.command.iter().map(|word| word.display().to_string()).collect();
         format!("{} ({})", self.version, command.join(" "))

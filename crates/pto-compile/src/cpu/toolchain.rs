@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pto_context::{Context, Event};
-use pto_process::{Invocation, Status};
+use pto_process::Invocation;
 use pto_store::Store;
 use serde::{Deserialize, Serialize};
 
@@ -250,10 +250,12 @@ fn base_probe(cx: &Context, flags: &Flags, resources: &Resources, dir: &Path) ->
         .arg(resources.path("probes/base.cpp"))
         .args(["-o".into(), program.clone().into_os_string()])
         .deadline(PROBE_DEADLINE);
-    let output = flags.compiler.run(cx, &invocation)?;
-    if !matches!(output.status, Status::Exited(_)) {
-        return Err(Unfit::Unsure(format!("the compiler {}", output.status)));
-    }
+    let output = match flags.compiler.run(cx, &invocation) {
+        Err(CpuError::Process(pto_process::Error::Failed(output))) => {
+            return Err(Unfit::Unsure(format!("the compiler {}", output.status)));
+        }
+        result => result?,
+    };
     if !output.success() {
         let messages = Messages::of(&output).text();
         let first =

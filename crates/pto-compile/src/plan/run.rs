@@ -93,6 +93,24 @@ impl RunError {
         }
     }
 
+    /// Whether the compiler itself refused the kernel: it ended by itself and said no. One that is missing, was killed or
+    /// was too slow says nothing of the kernel.
+    pub fn is_the_kernels(&self) -> bool {
+        let ended = |output: &Output| matches!(output.status, pto_process::Status::Exited(_));
+        matches!(self, Self::Failed { source: pto_process::Error::Failed(output), .. } if ended(output))
+    }
+
+    /// Whether the user asked for the end.
+    pub fn is_interrupted(&self) -> bool {
+        match self {
+            Self::Failed { source: pto_process::Error::Failed(output), .. } => {
+                output.status == pto_process::Status::Interrupted
+            }
+            Self::Failed { source, .. } => source.is_interrupted(),
+            _ => false,
+        }
+    }
+
     /// What to do about it, if there is something better than the message already says.
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -146,17 +146,6 @@ fn build_with_bisheng(
     Ok(Built { library, symbol: planned.symbol, report })
 }
 
-/// The symbol a manifest's launcher has.
-///
-/// # Errors
-/// The launcher has to be generated and cannot be.
-pub fn launch_symbol(manifest: &Manifest) -> Result<String, RunError> {
-    Ok(match generate(manifest, &manifest.read_sources()?)? {
-        Some(launcher) => launcher.symbol,
-        None => entry_symbol(manifest),
-    })
-}
-
 pub(super) fn entry_symbol(manifest: &Manifest) -> String {
     match &manifest.entry {
         Entry::Launcher(symbol) | Entry::Global(symbol) => symbol.clone(),

@@ -13,7 +13,7 @@ use pto_platform::{Soc, Target};
 use super::build::Built;
 use super::error::RunError;
 use super::report::{CaseResult, CaseStatus};
-use super::workshop::{PROCESS_TIMEOUT_VARIABLE, SYNC_TIMEOUT_VARIABLE, Workshop};
+use super::workshop::{Deadlines, PROCESS_TIMEOUT_VARIABLE, SYNC_TIMEOUT_VARIABLE, Workshop};
 use super::{golden, inputs};
 use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue, bind};
 use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
@@ -69,7 +69,7 @@ impl Running<'_> {
 
     fn launch(&self, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Launched, RunError> {
         let on_cpu = self.target == Target::Cpu;
-        let (process_timeout, sync_timeout) = Workshop::timeouts(self.cx, on_cpu);
+        let deadlines = Deadlines::of(self.cx, self.target)?;
         let request = LaunchRequest {
             library: self.built.library.clone(),
             symbol: self.built.symbol.clone(),
@@ -77,8 +77,8 @@ impl Running<'_> {
             acl: acl_candidates(self.cx, self.workshop, on_cpu)?,
             device: DEVICE,
             memory_limit: on_cpu.then(physical_memory),
-            sync_timeout,
-            process_timeout,
+            sync_timeout: deadlines.sync,
+            process_timeout: deadlines.process,
         };
         let cx = if on_cpu { playing(self.cx, self.soc) } else { self.cx.clone() };
         Ok(launch(&cx, &self.workshop.setup.worker, &request)?)

@@ -153,6 +153,14 @@ pub enum RunError {
     /// A file cannot be written.
     #[error("cannot write files of a run")]
     Io(#[source] io::Error),
+    /// A deadline of the environment is not one.
+    #[error("`{variable}` is `{value}`; expected a number of seconds above 0")]
+    BadDeadline {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+    },
     /// The user asked for the end.
     #[error("interrupted")]
     Interrupted,
@@ -181,7 +189,8 @@ impl RunError {
             Self::Store(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Launch(LaunchError::Interrupted) | Self::Interrupted => Fault::Interrupt,
             Self::Cpu(error) if error.is_the_kernels() => Fault::Kernel,
-            Self::Plan(PlanError::Failed { .. }) => Fault::Kernel,
+            Self::Plan(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Plan(error) if error.is_the_kernels() => Fault::Kernel,
             Self::Launch(error) if error.is_the_kernels() => Fault::Kernel,
             Self::Kernel(_)
             | Self::NotATarget { .. }
@@ -193,6 +202,7 @@ impl RunError {
             | Self::GoldenExpr { .. }
             | Self::GoldenShape { .. }
             | Self::InputShape { .. }
+            | Self::BadDeadline { .. }
             | Self::Tensor(_) => Fault::Input,
             Self::Unreadable { .. }
             | Self::Cpu(_)

@@ -24,7 +24,7 @@ use pto_platform::{Soc, Target};
 use crate::cases::{Case, CaseFilter, Cores, derive};
 use crate::manifest::Manifest;
 
-pub use build::{Built, build_kernel, cpu_request, launch_symbol};
+pub use build::{Built, build_kernel, cpu_request};
 pub use error::{Fault, RunError, with_causes};
 pub use pins::{ACL_HEADERS, PTO_ISA, zig};
 pub use plan::{GeneratedFile, KernelPlan, plan_kernel};

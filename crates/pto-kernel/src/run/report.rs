@@ -230,18 +230,18 @@ impl KernelResult {
         duration: Duration,
     ) -> Self {
         let passed = !cases.is_empty() && cases.iter().all(CaseResult::passed);
-        let golden = cases.iter().any(|case| case.status == CaseStatus::NoGolden);
+        let differs = cases.iter().any(|case| !case.passed() && case.status != CaseStatus::NoGolden);
         Self {
             name: manifest.name.clone(),
             path: manifest.path.clone(),
             target,
             soc: Some(soc.name),
             passed,
-            status: match (passed, golden) {
+            status: match (passed, differs) {
                 (true, _) => KernelStatus::Passed,
-                (false, false) => KernelStatus::Failed,
-                // There was nothing to judge the kernel by: that says nothing about the kernel.
-                (false, true) => KernelStatus::Malformed,
+                (false, true) => KernelStatus::Failed,
+                // All that is wrong is that there was nothing to judge by: that says nothing about the kernel.
+                (false, false) => KernelStatus::Malformed,
             },
             build: Some(build),
             error: None,

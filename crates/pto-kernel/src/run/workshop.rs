@@ -90,17 +90,32 @@ impl Workshop {
         let cpu = if target == Target::Cpu { Some(CpuTools::find(cx, &setup)?) } else { None };
         Ok(Self { setup, cpu })
     }
+}
 
-    /// How long a launch may take as a whole, and one synchronization of it.
-    pub(super) fn timeouts(cx: &Context, on_cpu: bool) -> (Duration, Duration) {
-        let seconds = |name: &str, default: u64| {
-            Duration::from_secs_f64(
-                cx.var(name).and_then(|text| text.parse().ok()).filter(|s: &f64| *s > 0.0).unwrap_or(default as f64),
-            )
-        };
-        let process = if on_cpu { CPU_PROCESS_TIMEOUT_S } else { PROCESS_TIMEOUT_S };
-        (seconds(PROCESS_TIMEOUT_VARIABLE, process), seconds(SYNC_TIMEOUT_VARIABLE, SYNC_TIMEOUT_S))
+/// How long a launch may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deadlines {
+    /// The whole process.
+    pub(super) process: Duration,
+    /// One synchronization.
+    pub(super) sync: Duration,
+}
+
+impl Deadlines {
+    /// Those of a target, unless the environment says otherwise.
+    pub(super) fn of(cx: &Context, target: Target) -> Result<Self, RunError> {
+        let process = if target == Target::Cpu { CPU_PROCESS_TIMEOUT_S } else { PROCESS_TIMEOUT_S };
+        Ok(Self {
+            process: seconds(cx, PROCESS_TIMEOUT_VARIABLE, process)?,
+            sync: seconds(cx, SYNC_TIMEOUT_VARIABLE, SYNC_TIMEOUT_S)?,
+        })
     }
+}
+
+fn seconds(cx: &Context, variable: &'static str, default: u64) -> Result<Duration, RunError> {
+    let Some(value) = cx.var(variable) else { return Ok(Duration::from_secs(default)) };
+    let given = value.trim().parse().ok().filter(|seconds: &f64| *seconds > 0.0);
+    given.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or(RunError::BadDeadline { variable, value })
 }
 
 impl CpuTools {
