@@ -110,7 +110,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     if args.common.json {
         out::json(&Document { schema: "ptokit.doctor/1", passed: report.passed(), report: &report })?;
     } else {
-        out::text(&text(&report, args.common.quiet))?;
+        out::text(&text(&report, args))?;
     }
     Ok(Outcome::passed_if(report.passed()))
 }
@@ -137,7 +137,8 @@ fn examination(args: &Args) -> Result<Examination, Failure> {
     Ok(examination)
 }
 
-fn text(report: &Report, quiet: bool) -> String {
+fn text(report: &Report, args: &Args) -> String {
+    let quiet = args.common.quiet;
     let shown = |check: &&CheckReport| !quiet || matches!(check.status, Status::Warn | Status::Fail);
     let mut lines: Vec<String> = Vec::new();
     for check in report.checks.iter().filter(shown) {
@@ -148,7 +149,10 @@ fn text(report: &Report, quiet: bool) -> String {
         );
     }
     lines.push(report.closing());
-    lines.push(report.ready());
+    // A few checks alone do not tell what the machine can do.
+    if args.only.is_empty() || !report.ready_for.is_empty() {
+        lines.push(report.ready());
+    }
     lines.join("\n") + "\n"
 }
 

@@ -49,7 +49,8 @@ fn a_tree_that_is_wrong_and_one_that_is_not() {
     let differences = xtask(dir.path(), &["doctor", "diff", "new.json", "old.json", "--json"]).expect(1).json();
     let names: Vec<_> = differences["differences"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
     assert_eq!(names, ["check.driver", "driver.version"]);
-    xtask(dir.path(), &["doctor", "diff", "new.json", "new.json"]).expect(0);
+    let same = xtask(dir.path(), &["doctor", "diff", "new.json", "new.json"]).expect(0);
+    assert_eq!(same.stdout, "no difference.\n");
 }
 
 #[test]
@@ -80,5 +81,6 @@ fn an_idle_device_of_a_saved_table() {
     );
     fs_err::write(dir.path().join("busy.txt"), TABLE.replace("| 0           0    / 0 ", "| 90          0    / 0 "))
         .unwrap();
-    xtask(dir.path(), &["devices", "--from", "busy.txt", "--idle"]).expect(3);
+    let none = xtask(dir.path(), &["devices", "--from", "busy.txt", "--idle"]).expect(3);
+    assert!(none.stderr.contains("no idle NPU: every NPU is in use or not well"), "{none}");
 }

@@ -123,7 +123,7 @@ impl Probes {
         thread::scope(|scope| {
             let npu = wants(Source::NpuSmi).then(|| scope.spawn(|| NpuAnswers::ask(cx, deadline)));
             let docker = wants(Source::Docker).then(|| scope.spawn(|| ask(cx, docker_question(), deadline)));
-            let python = wants(Source::Python).then(|| scope.spawn(|| ask(cx, python::question(), deadline)));
+            let python = wants(Source::Python).then(|| scope.spawn(|| ask(cx, python::question(cx), deadline)));
             let compilers = wants(Source::Compiler).then(|| scope.spawn(|| survey(cx)));
             let ptoas = wants(Source::Ptoas).then(|| scope.spawn(|| ptoas(cx, deadline)));
             let runtime = wants(Source::RuntimeGit).then(|| scope.spawn(|| runtime(cx, deadline)));

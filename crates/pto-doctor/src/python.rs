@@ -1,7 +1,9 @@
 //! What the Python on `PATH` is, and where it would take the modules from that matter.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use pto_context::Context;
 use pto_process::Invocation;
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +13,11 @@ const MARK: &str = "ptokit-facts:";
 /// Asks without importing anything, answers, then imports the one extension whose build stamp nothing else tells, and
 /// answers again. An extension that crashes costs the stamp alone.
 ///
+/// It imports as little as it can: starting Python is what an examination waits for longest.
+///
 /// `-c` puts the working directory first on the search path; a script that lies elsewhere does not, so it is taken off.
 const SCRIPT: &str = r#"
-import importlib, importlib.util, json, os, platform, sys
+import importlib, importlib.util, json, os, sys
 if sys.path and sys.path[0] == "":
     del sys.path[0]
 def origin(name):
@@ -26,8 +30,8 @@ def origin(name):
     places = list(spec.submodule_search_locations or [])
     return {"origin": spec.origin, "namespace": spec.origin is None and bool(places), "places": places}
 facts = {
-    "version": platform.python_version(),
-    "implementation": platform.python_implementation(),
+    "version": "%d.%d.%d" % sys.version_info[:3],
+    "implementation": {"cpython": "CPython"}.get(sys.implementation.name, sys.implementation.name),
     "executable": sys.executable,
     "cwd": os.getcwd(),
     "modules": {name: origin(name) for name in ("pypto", "simpler", "ptoas", "acl")},
@@ -115,9 +119,25 @@ pub enum BuildCommit {
 }
 
 /// The question.
-pub(crate) fn question() -> Invocation {
+pub(crate) fn question(cx: &Context) -> Invocation {
+    let program = behind_shim(cx).unwrap_or_else(|| "python3".into());
     // -B: looking at a machine leaves no byte code behind.
-    Invocation::new("python3").args(["-B", "-c", SCRIPT])
+    Invocation::new(program).args(["-B", "-c", SCRIPT])
+}
+
+/// The interpreter behind a shim of pyenv, when its version is named plainly. The shim is a chain of a dozen shell scripts
+/// that takes longer than everything else of an examination; where there is any doubt, it is asked all the same.
+fn behind_shim(cx: &Context) -> Option<PathBuf> {
+    let shim = which::which_in_global("python3", cx.var_os("PATH")).ok()?.next()?;
+    let root = shim.parent().filter(|dir| dir.ends_with("shims"))?.parent()?;
+    let local = || cx.cwd().ancestors().find_map(|dir| fs_err::read_to_string(dir.join(".python-version")).ok());
+    let version =
+        cx.var("PYENV_VERSION").or_else(local).or_else(|| fs_err::read_to_string(root.join("version")).ok())?;
+    let version = version.trim();
+    let is_plain =
+        !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte));
+    let python = root.join("versions").join(version).join("bin/python3");
+    (is_plain && python.is_file()).then_some(python)
 }
 
 /// The last answer in what was printed.
@@ -128,6 +148,27 @@ pub(crate) fn facts(stdout: &str) -> Option<PythonFacts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shim_is_passed_over_only_without_doubt() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().unwrap();
+        for file in ["shims/python3", "versions/3.11.7/bin/python3"] {
+            let file = root.path().join(file);
+            fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+            fs_err::write(&file, "").unwrap();
+            fs_err::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let path = root.path().join("shims").display().to_string();
+        let behind = |version: &str| {
+            behind_shim(&Context::fake(root.path(), [("PATH", path.as_str()), ("PYENV_VERSION", version)]))
+        };
+        let real = root.path().join("versions/3.11.7/bin/python3");
+        assert_eq!(behind("3.11.7"), Some(real.clone()));
+        assert_eq!((behind("3.11"), behind("system"), behind("3.11.7:3.12.0"), behind("..")), (None, None, None, None));
+        fs_err::write(root.path().join("version"), "3.11.7\n").unwrap();
+        assert_eq!(behind(""), Some(real));
+    }
 
     #[test]
     fn the_last_whole_answer_counts() {

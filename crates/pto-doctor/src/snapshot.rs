@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pto_context::Context;
+use pto_platform::docker::mask_proxy;
 use serde::{Deserialize, Serialize};
 
 use crate::elf_strings::{dotted, highest_version};
@@ -92,6 +93,8 @@ pub(crate) fn facts(cx: &Context, probes: &Probes) -> BTreeMap<String, String> {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
         if VARIABLES.contains(&name.as_ref()) || PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
             facts.insert(format!("variable.{name}"), value.into_owned());
+        } else if name.to_ascii_lowercase().ends_with("_proxy") {
+            facts.insert(format!("variable.{name}"), mask_proxy(&value));
         }
     }
     facts

@@ -23,6 +23,7 @@ fn strict_takes_what_is_unverified_for_a_failure() {
 fn secrets_appear_nowhere() {
     let mut host = Host::bare();
     host.var("HTTPS_PROXY", "http://me:planted-one@proxy:80").var("GH_TOKEN", "planted-two");
+    host.var("ALL_PROXY", "me:planted@other:80");
     host.var("PTOAS_ROOT", "/x/planted-two/y").var("PYPTO_INDEX", "https://u:planted-three@index/simple");
     host.program("docker", DOCKER, 0);
     let report = host.report(|_| {});
