@@ -333,6 +333,12 @@ fn in_the_source() {
             &["`y`: never written: all 4096 elements still hold the fill pattern"],
         ),
         row(
+            "an input is written to",
+            &[(SOURCE, "TSTORE(yGlobal, yTile);", "TSTORE(yGlobal, yTile); TSTORE(xGlobal, yTile);")],
+            1,
+            &["differs foo n=4096: the kernel wrote to its input `x`: ", " of 4096 elements, the first at [0]"],
+        ),
+        row(
             "written in part",
             &[
                 (

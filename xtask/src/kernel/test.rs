@@ -281,7 +281,8 @@ fn explain(kernel: &KernelResult, text: &mut String) {
 fn explain_case(kernel: &KernelResult, case: &CaseResult, text: &mut String) {
     let word = style::error(case.status.word());
     let _ = write!(text, "{word} {} {}", kernel.name, case.case);
-    if case.outputs.is_empty() {
+    // Wrong outputs speak for themselves, below.
+    if case.outputs.values().all(|report| report.passed()) {
         let _ = write!(text, ": {}", case.message.replace('\n', "\n  "));
     }
     text.push('\n');

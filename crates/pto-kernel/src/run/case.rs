@@ -245,7 +245,7 @@ fn with_buffer_names(message: String, manifest: &Manifest, bound: &BoundCase) ->
 fn tensors(bound: &BoundCase, outputs: BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, Tensor>, RunError> {
     let mut tensors = BTreeMap::new();
     for (name, bytes) in outputs {
-        if let Some((_, declared)) = bound.tensors().find(|(arg, _)| *arg == name) {
+        if let Some((_, declared)) = bound.tensors().find(|(arg, tensor)| *arg == name && tensor.dir.is_output()) {
             let tensor = Tensor::new(declared.dtype, declared.shape.clone(), bytes)?;
             tensors.insert(name, tensor);
         }
