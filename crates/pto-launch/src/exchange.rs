@@ -93,7 +93,7 @@ impl Exchange {
     }
 
     pub(crate) fn was_given_up(&self) -> bool {
-        self.dir.join("unanswered").exists()
+        self.is_marked("unanswered")
     }
 
     pub(crate) fn write_output(&self, index: usize, bytes: &[u8]) -> io::Result<()> {
@@ -124,12 +124,17 @@ impl Exchange {
 
     /// The phase that was entered last; `None` when the worker did not even begin.
     pub(crate) fn phase(&self) -> Option<Phase> {
-        Phase::ALL.into_iter().rev().find(|phase| self.dir.join(phase_mark(*phase)).exists())
+        Phase::ALL.into_iter().rev().find(|phase| self.is_marked(&phase_mark(*phase)))
     }
 
-    /// Creates an empty file: that happens or does not, and needs no room on a full disk.
+    /// Leaves a symbolic link that leads nowhere: it is there or not, needs no room on a full disk, and no descriptor,
+    /// which a kernel that closes all it finds could close under our hands.
     fn mark(&self, name: &str) {
-        let _ = std::fs::File::create(self.dir.join(name));
+        let _ = std::os::unix::fs::symlink("mark", self.dir.join(name));
+    }
+
+    fn is_marked(&self, name: &str) -> bool {
+        self.dir.join(name).is_symlink()
     }
 
     fn request(&self) -> PathBuf {

@@ -35,7 +35,7 @@ fn hanging(rig: &Rig) -> Option<Child> {
     let child = start(rig, &library("kernels.c")?, "hang_in_launcher");
     let entered = || {
         let launches = std::fs::read_dir(rig.scratch.path()).unwrap().flatten();
-        launches.into_iter().any(|launch| launch.path().join("entered.Launch").exists())
+        launches.into_iter().any(|launch| launch.path().join("entered.Launch").is_symlink())
     };
     await_that("the worker did not get to its launcher", entered);
     assert_eq!(rig.processes().len(), 2, "caller and worker");
