@@ -85,6 +85,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// A number of a rule that makes no sense.
+    #[error("{what} is {found}, which no rule can use")]
+    Rule {
+        /// Which number.
+        what: &'static str,
+        /// The value.
+        found: f64,
+    },
+
     /// A tolerance that is negative or not finite.
     #[error("{what} is {found}, expected a finite number of at least 0")]
     Tolerance {

@@ -21,20 +21,22 @@
 
 pub mod compare;
 mod dtype;
-mod element;
+pub mod element;
 mod error;
 mod expr;
 mod fill;
 pub mod npy;
+pub mod pattern;
 mod poison;
 pub mod raw;
 mod round;
 mod scalar;
 mod shape;
+mod storage;
 mod suggest;
 mod tensor;
 
-pub use compare::{Options, Report, SetReport, Status, Tolerance, compare, compare_set};
+pub use compare::{Options, Report, Rule, SetReport, Status, Tolerance, compare, compare_set, judge};
 pub use dtype::{DType, DTypeKind, UnknownDType};
 pub use element::Element;
 pub use error::Error;

@@ -18,7 +18,8 @@ pub fn read(path: impl AsRef<Path>) -> Result<Tensor, Error> {
 }
 
 /// Reads a file whose elements are declared to be `dtype`. NumPy has no bf16, so a file of two-byte void elements (as
-/// `ml_dtypes` saves it) or of `u16` may be declared bf16; void elements may be declared anything of their size.
+/// `ml_dtypes` saves it) or of `u16` may be declared bf16, and `u8` any float of 8 bits and fewer; void elements may be
+/// declared anything of their size.
 ///
 /// # Errors
 /// The file cannot be read, is not a `.npy` file, or holds another type.
@@ -80,7 +81,12 @@ fn element_type(descr: &Descr, declared: Option<DType>) -> Result<DType, Error> 
         return found.ok_or_else(|| Error::OpaqueDType { found: descr.text.clone() });
     };
     let opaque = descr.kind == 'V' && descr.size == declared.size();
-    let bits = declared == DType::Bf16 && found == Some(DType::U16);
+    let bits = match declared {
+        DType::Bf16 => found == Some(DType::U16),
+        DType::Hf32 => found == Some(DType::F32),
+        DType::I4 => matches!(found, Some(DType::I8 | DType::U8)),
+        _ => declared.size() == 1 && declared.is_float() && found == Some(DType::U8),
+    };
     if found == Some(declared) || opaque || bits {
         return Ok(declared);
     }

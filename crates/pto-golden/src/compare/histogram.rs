@@ -1,0 +1,146 @@
+//! How the absolute errors are distributed.
+
+use serde::Serialize;
+
+/// Bins per octave: a quantile read off their edges is at most 1/16 too large.
+const PER_OCTAVE: usize = 16;
+/// Bits of a single-precision float behind the sign that say its bin.
+const BIN_BITS: u32 = 12;
+/// Bins of one table: every exponent of a single-precision float, infinity included.
+pub(super) const BINS: usize = 1 << BIN_BITS;
+/// Tables that take turns. Neighbours mostly have the same error, and the same counter twice in a row waits for itself.
+pub(super) const TABLES: usize = 4;
+
+/// The bin of an error. Zero, and what single precision cannot tell from it, is in bin 0.
+#[inline(always)]
+pub(super) fn bin(error: f64) -> u16 {
+    ((error as f32).to_bits() >> (31 - BIN_BITS)) as u16
+}
+
+/// The largest error of a bin.
+fn upper_edge(bin: usize) -> f64 {
+    f32::from_bits((bin as u32 + 1) << (31 - BIN_BITS)).into()
+}
+
+/// Counts of errors.
+#[derive(Debug, Clone)]
+pub(super) struct Histogram {
+    counts: Vec<u64>,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self { counts: vec![0; BINS] }
+    }
+}
+
+/// Counters of one piece of work, narrow enough to stay in the nearest cache.
+pub(super) struct Counters(Box<[[u32; BINS]; TABLES]>);
+
+impl Counters {
+    pub(super) fn new() -> Self {
+        let tables = vec![[0u32; BINS]; TABLES].into_boxed_slice();
+        match tables.try_into() {
+            Ok(tables) => Self(tables),
+            Err(_) => unreachable!("it has that many tables"),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn add_all(&mut self, bins: &[u16]) {
+        let (fours, rest) = bins.as_chunks::<TABLES>();
+        for four in fours {
+            for (table, bin) in self.0.iter_mut().zip(four) {
+                table[usize::from(*bin) % BINS] += 1;
+            }
+        }
+        for bin in rest {
+            self.0[0][usize::from(*bin) % BINS] += 1;
+        }
+    }
+
+    pub(super) fn add(&mut self, error: f64) {
+        self.0[0][usize::from(bin(error)) % BINS] += 1;
+    }
+
+    pub(super) fn add_zeros(&mut self, count: usize) {
+        self.0[0][0] += count as u32; // a piece of work has fewer elements than that
+    }
+
+    /// Empties into `histogram`.
+    pub(super) fn drain_into(&mut self, histogram: &mut Histogram) {
+        for table in self.0.iter_mut() {
+            for (total, count) in histogram.counts.iter_mut().zip(table.iter_mut()) {
+                *total += u64::from(std::mem::take(count));
+            }
+        }
+    }
+}
+
+/// Errors of one power of two.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Bucket {
+    /// Smallest error counted.
+    pub from: f64,
+    /// The first that is not.
+    pub to: f64,
+    /// How many elements.
+    pub count: u64,
+}
+
+/// Absolute errors that a share of the elements do not exceed. Read off a histogram with 16 bins per power of two:
+/// never too small, at most 1/16 too large.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Quantiles {
+    /// Half of the elements.
+    pub p50: f64,
+    /// 90 %.
+    pub p90: f64,
+    /// 99 %.
+    pub p99: f64,
+    /// 99.9 %.
+    pub p999: f64,
+}
+
+impl Histogram {
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other);
+    }
+
+    /// By powers of two, from the smallest to the largest error there is; the first bucket holds the zeros if any.
+    pub(super) fn buckets(&self) -> Vec<Bucket> {
+        let mut buckets = Vec::new();
+        if self.counts[0] > 0 {
+            buckets.push(Bucket { from: 0.0, to: upper_edge(0), count: self.counts[0] });
+        }
+        let octave = |index: usize| index * PER_OCTAVE..(index + 1) * PER_OCTAVE;
+        let count = |index: usize| octave(index).filter(|bin| *bin > 0).map(|bin| self.counts[bin]).sum::<u64>();
+        let octaves = BINS / PER_OCTAVE;
+        let filled: Vec<usize> = (0..octaves).filter(|index| count(*index) > 0).collect();
+        if let (Some(first), Some(last)) = (filled.first(), filled.last()) {
+            buckets.extend((*first..=*last).map(|index| Bucket {
+                from: upper_edge((index * PER_OCTAVE).max(1) - 1),
+                to: upper_edge((index + 1) * PER_OCTAVE - 1),
+                count: count(index),
+            }));
+        }
+        buckets
+    }
+
+    /// `largest` is the largest error there is.
+    pub(super) fn quantiles(&self, largest: f64) -> Option<Quantiles> {
+        let total: u64 = self.counts.iter().sum();
+        let quantile = |share: f64| {
+            let wanted = ((share * total as f64).ceil() as u64).max(1);
+            let mut seen = 0;
+            let bin = self.counts.iter().position(|count| {
+                seen += count;
+                seen >= wanted
+            });
+            let at_most = bin.map_or(largest, |bin| if bin == 0 { 0.0 } else { upper_edge(bin) });
+            at_most.min(largest)
+        };
+        let all = || Quantiles { p50: quantile(0.5), p90: quantile(0.9), p99: quantile(0.99), p999: quantile(0.999) };
+        (total > 0).then(all)
+    }
+}

@@ -1,0 +1,100 @@
+//! Many f16 at once, with and without the processor's own conversion.
+
+/// A set of instructions that a loop is compiled for.
+#[doc(hidden)]
+pub trait Cpu: Copy + Send + Sync {
+    /// `bytes` holds `out.len()` elements.
+    fn read_f16(bytes: &[u8], out: &mut [f64]);
+}
+
+/// Whatever the program was compiled for.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Portable;
+
+impl Cpu for Portable {
+    #[inline(always)]
+    fn read_f16(bytes: &[u8], out: &mut [f64]) {
+        for (two, out) in bytes.as_chunks::<2>().0.iter().zip(out) {
+            *out = f16_to_f32(u16::from_le_bytes(*two)).into();
+        }
+    }
+}
+
+/// Without a branch, so that a loop over it becomes vector instructions. Exponents are moved by adding 112 to them;
+/// subnormals get one more and then lose the implicit 1 in a subtraction, which is exact.
+#[inline(always)]
+pub(crate) fn f16_to_f32(half: u16) -> f32 {
+    const EXPONENT: u32 = 0x7C00 << 13;
+    let half = u32::from(half);
+    let moved = (half & 0x7FFF) << 13;
+    let exponent = moved & EXPONENT;
+    let normal = moved + ((127 - 15) << 23);
+    let special = normal + ((128 - 16) << 23);
+    let subnormal = (f32::from_bits(normal + (1 << 23)) - f32::from_bits(113 << 23)).to_bits();
+    let finite = if exponent == 0 { subnormal } else { normal };
+    let magnitude = if exponent == EXPONENT { special } else { finite };
+    f32::from_bits(magnitude | (half & 0x8000) << 16)
+}
+
+/// x86-64 with F16C, which every processor with AVX2 has.
+#[cfg(target_arch = "x86_64")]
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct F16c(());
+
+#[cfg(target_arch = "x86_64")]
+impl F16c {
+    /// Whether this machine has it.
+    pub(crate) fn detect() -> bool {
+        std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("f16c")
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Cpu for F16c {
+    #[inline(always)]
+    fn read_f16(bytes: &[u8], out: &mut [f64]) {
+        use std::arch::x86_64::{
+            _mm_loadu_si128, _mm256_castps256_ps128, _mm256_cvtph_ps, _mm256_cvtps_pd, _mm256_extractf128_ps,
+            _mm256_storeu_pd,
+        };
+        let (sixteen, rest) = bytes.as_chunks::<16>();
+        let (eight, last) = out.as_chunks_mut::<8>();
+        for (halves, out) in sixteen.iter().zip(eight) {
+            // SAFETY: code for `F16c` runs only where `detect` found AVX2 and F16C (`compare::scan`); 16 bytes are read
+            // and 8 doubles written, which the array types of both references guarantee.
+            unsafe {
+                let singles = _mm256_cvtph_ps(_mm_loadu_si128(halves.as_ptr().cast()));
+                _mm256_storeu_pd(out.as_mut_ptr(), _mm256_cvtps_pd(_mm256_castps256_ps128(singles)));
+                _mm256_storeu_pd(out.as_mut_ptr().add(4), _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(singles)));
+            }
+        }
+        Portable::read_f16(rest, last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_f16_is_read_as_the_value_it_has() {
+        let bytes: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+        let mut out = vec![0.0; 1 << 16];
+        let check = |out: &[f64], how: &str| {
+            for (bits, value) in (0..=u16::MAX).zip(out) {
+                let expected = half::f16::from_bits(bits).to_f64();
+                let same = expected.to_bits() == value.to_bits() || (expected.is_nan() && value.is_nan());
+                assert!(same, "{how}: {bits:#06x} is {value}, expected {expected}");
+            }
+        };
+        Portable::read_f16(&bytes, &mut out);
+        check(&out, "portable");
+        #[cfg(target_arch = "x86_64")]
+        if F16c::detect() {
+            F16c::read_f16(&bytes, &mut out);
+            check(&out, "F16C");
+        }
+    }
+}
