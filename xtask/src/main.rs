@@ -9,6 +9,7 @@ mod cli;
 mod devices;
 mod doctor;
 mod exit;
+mod golden;
 mod kernel;
 mod out;
 mod progress;
@@ -53,6 +54,7 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Quickstart(args) => quickstart::run(args),
         cli::Verb::Test(args) => test::run(args),
         cli::Verb::Kernel(args) => kernel::run(args),
+        cli::Verb::Golden(args) => golden::run(args),
         cli::Verb::Doctor(args) => doctor::run(args),
         cli::Verb::Devices(args) => devices::run(args),
         cli::Verb::Triage(args) => triage::run(args),

@@ -24,6 +24,7 @@ mod dtype;
 pub mod element;
 mod error;
 mod expr;
+pub mod files;
 mod fill;
 pub mod npy;
 pub mod pattern;
@@ -33,6 +34,7 @@ mod round;
 mod scalar;
 mod shape;
 mod storage;
+pub mod suite;
 mod suggest;
 mod tensor;
 

@@ -38,9 +38,28 @@ impl Storage {
         Ok(Self::Mapped { map: Arc::new(map), range })
     }
 
+    /// `len` bytes that `fill` writes: in memory, or, if they are many, in a file without a name that is mapped.
+    pub(crate) fn build(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), Error>) -> Result<Self, Error> {
+        /// More than this is not held in memory: inputs may be larger than it.
+        const MANY: usize = 1 << 30;
+        if len <= MANY {
+            let mut bytes = vec![0; len];
+            fill(&mut bytes)?;
+            return Ok(Self::Owned(bytes));
+        }
+        let file = tempfile::tempfile()?;
+        file.set_len(len as u64)?;
+        // SAFETY: the file has no name, so nobody else can change or shorten it.
+        let mut map = unsafe { memmap2::MmapMut::map_mut(&file) }?;
+        fill(&mut map)?;
+        let map = map.make_read_only()?;
+        Ok(Self::Mapped { map: Arc::new(map), range: 0..len })
+    }
+
     /// A part; `range` lies within.
     pub(crate) fn slice(self, range: Range<usize>) -> Self {
         match self {
+            Self::Owned(bytes) if range == (0..bytes.len()) => Self::Owned(bytes),
             Self::Owned(mut bytes) => {
                 bytes.truncate(range.end);
                 bytes.drain(..range.start);

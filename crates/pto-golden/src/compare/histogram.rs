@@ -63,10 +63,6 @@ impl Counters {
         self.0[0][usize::from(bin(error)) % BINS] += 1;
     }
 
-    pub(super) fn add_zeros(&mut self, count: usize) {
-        self.0[0][0] += count as u32; // a piece of work has fewer elements than that
-    }
-
     /// Empties into `histogram`.
     pub(super) fn drain_into(&mut self, histogram: &mut Histogram) {
         for table in self.0.iter_mut() {

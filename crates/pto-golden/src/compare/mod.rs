@@ -6,19 +6,23 @@
 
 mod histogram;
 mod kernel;
+mod region;
 mod report;
 mod rule;
 mod scan;
 mod set;
 mod stats;
 mod tolerance;
+mod top_k;
 
 pub use histogram::{Bucket, Quantiles};
+pub use region::{Region, judge_region};
 pub use report::{Difference, Report, Status, Unwritten};
 pub use rule::Rule;
 pub use set::{SetReport, compare_set, missing, unexpected};
 pub use stats::NonFinite;
 pub use tolerance::Tolerance;
+pub use top_k::top_k;
 
 use crate::{Shape, Tensor};
 

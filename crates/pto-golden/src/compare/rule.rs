@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::Tolerance;
 use crate::{DType, Error};
 
@@ -11,8 +9,7 @@ use crate::{DType, Error};
 ///
 /// Under every rule non-finite elements are compared by class and sign first, so no limit lets a finite value pass for
 /// an infinity; NaN equals NaN only if [`Options::equal_nan`](super::Options::equal_nan) says so.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
     /// `|a - e| <= atol + rtol * |e|` for every element: `torch.testing.assert_close`, `numpy.testing.assert_allclose`.
     Close(Tolerance),
@@ -46,20 +43,16 @@ pub enum Rule {
         /// Expected values below it count as this large.
         floor: f64,
         /// Share of the elements, 0 to 1.
-        #[serde(default = "one")]
         rate: f64,
         /// How many times the limit the worst element may be off.
-        #[serde(default = "one")]
         cap: f64,
     },
     /// Elements are indices into the last axis of a tensor of scores. They may differ where the scores that they select are
     /// equal, or within this tolerance. Indices out of range and indices twice in a row are wrong whatever they select.
     TopK {
         /// Of the scores, relative.
-        #[serde(default)]
         rtol: f64,
         /// Of the scores, absolute.
-        #[serde(default)]
         atol: f64,
     },
     /// Integers that stand for `(q - zero_point) * scale`: at most `steps` quantization steps apart. Errors are reported
@@ -68,10 +61,8 @@ pub enum Rule {
         /// The value of one step.
         scale: f64,
         /// The integer that stands for 0.
-        #[serde(default)]
         zero_point: i64,
         /// Steps that may be between them; 1 is what a tie rounded the other way makes.
-        #[serde(default = "one_step")]
         steps: u64,
     },
     /// Two runs of one kernel: the same bits in every element. Says nothing of whether either is right.
@@ -79,34 +70,14 @@ pub enum Rule {
     /// Limits on figures of the whole tensor; single elements are free, but for their class.
     Whole {
         /// Largest RMSE relative to the root mean square of the expected values; the relative L2 norm is the same.
-        #[serde(default = "no_limit")]
         rmse: f64,
         /// Least coefficient of determination, `1 - sum (a - e)^2 / sum (e - mean e)^2`.
-        #[serde(default = "no_least")]
         r2: f64,
         /// Least cosine of the angle between the tensors, `sum a e / sqrt(sum a^2 * sum e^2)`.
-        #[serde(default = "no_least")]
         cosine: f64,
         /// Least ratio of signal to noise in dB, `10 log10(sum e^2 / sum (a - e)^2)`.
-        #[serde(default = "no_least")]
         snr: f64,
     },
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-fn one_step() -> u64 {
-    1
-}
-
-fn no_limit() -> f64 {
-    f64::INFINITY
-}
-
-fn no_least() -> f64 {
-    f64::NEG_INFINITY
 }
 
 impl Rule {

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::histogram::{Counters, Histogram};
 use super::kernel::{BLOCK, Bar, Limit, block};
-use super::stats::{Stats, Worst, raise};
+use super::stats::{Stats, raise};
 use super::{Options, Rule};
 use crate::element::read::{Cpu, Portable};
 use crate::element::with_element;
