@@ -1,5 +1,7 @@
 //! How the absolute errors are distributed.
 
+use std::sync::Mutex;
+
 use serde::Serialize;
 
 /// Bins per octave: a quantile read off their edges is at most 1/16 too large.
@@ -14,7 +16,13 @@ pub(super) const TABLES: usize = 4;
 /// The bin of an error. Zero, and what single precision cannot tell from it, is in bin 0.
 #[inline(always)]
 pub(super) fn bin(error: f64) -> u16 {
-    ((error as f32).to_bits() >> (31 - BIN_BITS)) as u16
+    bin_of_single(error as f32)
+}
+
+/// The same in single precision.
+#[inline(always)]
+pub(super) fn bin_of_single(error: f32) -> u16 {
+    (error.to_bits() >> (31 - BIN_BITS)) as u16
 }
 
 /// The largest error of a bin.
@@ -34,42 +42,71 @@ impl Default for Histogram {
     }
 }
 
-/// Counters of one piece of work, narrow enough to stay in the nearest cache.
-pub(super) struct Counters(Box<[[u32; BINS]; TABLES]>);
+/// Counters of one thread, narrow enough to stay in the nearest cache. When it is done they are added to the total.
+pub(super) struct Counters<'a> {
+    tables: Box<[[u32; BINS]; TABLES]>,
+    /// Counted since the counters were emptied: fewer than they can hold.
+    pending: u32,
+    total: &'a Mutex<Histogram>,
+}
 
-impl Counters {
-    pub(super) fn new() -> Self {
+impl<'a> Counters<'a> {
+    pub(super) fn new(total: &'a Mutex<Histogram>) -> Self {
         let tables = vec![[0u32; BINS]; TABLES].into_boxed_slice();
         match tables.try_into() {
-            Ok(tables) => Self(tables),
+            Ok(tables) => Self { tables, pending: 0, total },
             Err(_) => unreachable!("it has that many tables"),
         }
     }
 
     #[inline(always)]
+    fn make_room(&mut self, count: usize) {
+        self.pending += count as u32; // a block, or one element
+        if self.pending > u32::MAX / 2 {
+            self.empty();
+        }
+    }
+
+    #[cold]
+    fn empty(&mut self) {
+        self.pending = 0;
+        let Ok(mut total) = self.total.lock() else { return }; // another thread panicked, and so will the caller
+        for table in self.tables.iter_mut() {
+            for (total, count) in total.counts.iter_mut().zip(table.iter_mut()) {
+                *total += u64::from(std::mem::take(count));
+            }
+        }
+    }
+
+    #[inline(always)]
     pub(super) fn add_all(&mut self, bins: &[u16]) {
+        self.make_room(bins.len());
         let (fours, rest) = bins.as_chunks::<TABLES>();
         for four in fours {
-            for (table, bin) in self.0.iter_mut().zip(four) {
+            for (table, bin) in self.tables.iter_mut().zip(four) {
                 table[usize::from(*bin) % BINS] += 1;
             }
         }
         for bin in rest {
-            self.0[0][usize::from(*bin) % BINS] += 1;
+            self.tables[0][usize::from(*bin) % BINS] += 1;
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn add_zeros(&mut self, count: usize) {
+        self.make_room(count);
+        self.tables[0][0] += count as u32;
     }
 
     pub(super) fn add(&mut self, error: f64) {
-        self.0[0][usize::from(bin(error)) % BINS] += 1;
+        self.make_room(1);
+        self.tables[0][usize::from(bin(error)) % BINS] += 1;
     }
+}
 
-    /// Empties into `histogram`.
-    pub(super) fn drain_into(&mut self, histogram: &mut Histogram) {
-        for table in self.0.iter_mut() {
-            for (total, count) in histogram.counts.iter_mut().zip(table.iter_mut()) {
-                *total += u64::from(std::mem::take(count));
-            }
-        }
+impl Drop for Counters<'_> {
+    fn drop(&mut self) {
+        self.empty();
     }
 }
 
@@ -99,10 +136,6 @@ pub struct Quantiles {
 }
 
 impl Histogram {
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other);
-    }
-
     /// By powers of two, from the smallest to the largest error there is; the first bucket holds the zeros if any.
     pub(super) fn buckets(&self) -> Vec<Bucket> {
         let mut buckets = Vec::new();

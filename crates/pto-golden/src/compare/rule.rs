@@ -149,7 +149,7 @@ impl Rule {
     }
 
     /// The tolerance that counts single elements as mismatches.
-    pub(super) fn tolerance(&self, dtype: DType) -> Tolerance {
+    pub(crate) fn tolerance(&self, dtype: DType) -> Tolerance {
         match *self {
             Self::Close(tolerance) => tolerance,
             Self::PassRate { rtol, atol, .. } | Self::TopK { rtol, atol } => Tolerance { rtol, atol },

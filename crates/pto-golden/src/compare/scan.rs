@@ -1,10 +1,13 @@
 //! The pass over two tensors of one dtype and one shape.
 
+use std::sync::Mutex;
+
 use rayon::prelude::*;
 
 use super::histogram::{Counters, Histogram};
-use super::kernel::{BLOCK, Bar, Limit, block};
-use super::stats::{Stats, raise};
+use super::kernel::single::{self, SingleLimit};
+use super::kernel::{BLOCK, Limit, block};
+use super::stats::Stats;
 use super::{Options, Rule};
 use crate::element::read::{Cpu, Portable};
 use crate::element::with_element;
@@ -69,6 +72,8 @@ struct Pass<'a> {
     test: Test,
     /// For [`Test::Limit`], that; else one that lets everything pass.
     limit: Limit,
+    /// The same in single precision, where that can decide.
+    single: Option<SingleLimit>,
     options: &'a Options,
     pattern: &'static [u8],
     shift: f64,
@@ -78,11 +83,12 @@ struct Pass<'a> {
 }
 
 /// One thread's scratch.
-struct Scratch {
+struct Scratch<'a> {
     actual: [f64; BLOCK],
     expected: [f64; BLOCK],
+    singles: [[f32; BLOCK]; 2],
     bins: [u16; BLOCK],
-    counters: Counters,
+    counters: Counters<'a>,
 }
 
 impl<'a> Pass<'a> {
@@ -92,10 +98,14 @@ impl<'a> Pass<'a> {
             Rule::Quantized { scale, zero_point, .. } => Some((scale, zero_point as f64)),
             _ => None,
         };
+        let limit = if let Test::Limit(limit) = test { limit } else { Limit::NONE };
+        let shift_fits = shift(expected).abs() < 1e15;
+        let single = SingleLimit::of(&limit).filter(|_| T::SINGLE && quantized.is_none() && shift_fits);
         let real = |value: f64| quantized.map_or(value, |(scale, zero)| (value - zero) * scale);
         Self {
             test,
-            limit: if let Test::Limit(limit) = test { limit } else { Limit::NONE },
+            limit,
+            single,
             options,
             pattern: pattern(T::DTYPE),
             shift: real(shift(expected)),
@@ -107,18 +117,17 @@ impl<'a> Pass<'a> {
     fn run<T: Element>(&self, actual: &[u8], expected: &[u8]) -> Stats {
         let bytes = CHUNK * size_of::<T>();
         let listed = self.options.listed;
+        let total = Mutex::new(Histogram::default());
         let new = || Scratch {
             actual: [0.0; BLOCK],
             expected: [0.0; BLOCK],
+            singles: [[0.0; BLOCK]; 2],
             bins: [0; BLOCK],
-            counters: Counters::new(),
+            counters: Counters::new(&total),
         };
-        let one = |scratch: &mut Scratch, (index, (actual, expected)): (usize, (&[u8], &[u8]))| {
+        let one = |scratch: &mut Scratch<'_>, (index, (actual, expected)): (usize, (&[u8], &[u8]))| {
             let mut stats = Stats::default();
             self.chunk::<T>(index * CHUNK, actual, expected, scratch, &mut stats);
-            let mut histogram = Histogram::default();
-            scratch.counters.drain_into(&mut histogram);
-            stats.histogram = Some(histogram);
             stats
         };
         let parts: Vec<Stats> = if actual.len() < 2 * bytes {
@@ -129,14 +138,12 @@ impl<'a> Pass<'a> {
             let pairs = actual.par_chunks(bytes).zip(expected.par_chunks(bytes)).enumerate();
             pairs.map_init(new, one).collect()
         };
-        let mut histogram = Histogram::default();
-        parts.iter().filter_map(|part| part.histogram.as_ref()).for_each(|part| histogram.merge(part));
         let mut stats = parts.into_iter().fold(Stats::default(), |so_far, later| so_far.merge(later, listed));
-        stats.histogram = Some(histogram);
+        stats.histogram = total.into_inner().ok();
         stats
     }
 
-    fn chunk<T: Element>(&self, start: usize, a: &[u8], e: &[u8], scratch: &mut Scratch, stats: &mut Stats) {
+    fn chunk<T: Element>(&self, start: usize, a: &[u8], e: &[u8], scratch: &mut Scratch<'_>, stats: &mut Stats) {
         #[cfg(target_arch = "x86_64")]
         {
             if std::is_x86_feature_detected!("avx512f")
@@ -158,7 +165,7 @@ impl<'a> Pass<'a> {
     /// The processor has these instructions.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,f16c,avx512f,avx512dq,avx512vl,avx512bw")]
-    unsafe fn chunk_avx512<T: Element>(&self, at: usize, a: &[u8], e: &[u8], scratch: &mut Scratch, stats: &mut Stats) {
+    unsafe fn chunk_avx512<T: Element>(&self, at: usize, a: &[u8], e: &[u8], scratch: &mut Scratch<'_>, stats: &mut Stats) {
         self.chunk_on::<crate::element::read::F16c, T>(at, a, e, scratch, stats);
     }
 
@@ -166,21 +173,51 @@ impl<'a> Pass<'a> {
     /// The processor has these instructions.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,f16c")]
-    unsafe fn chunk_avx2<T: Element>(&self, at: usize, a: &[u8], e: &[u8], scratch: &mut Scratch, stats: &mut Stats) {
+    unsafe fn chunk_avx2<T: Element>(&self, at: usize, a: &[u8], e: &[u8], scratch: &mut Scratch<'_>, stats: &mut Stats) {
         self.chunk_on::<crate::element::read::F16c, T>(at, a, e, scratch, stats);
     }
 
     /// Inlined into functions that are compiled for different processors.
     #[inline(always)]
-    fn chunk_on<C: Cpu, T: Element>(&self, start: usize, a: &[u8], e: &[u8], scratch: &mut Scratch, stats: &mut Stats) {
+    fn chunk_on<C: Cpu, T: Element>(&self, start: usize, a: &[u8], e: &[u8], scratch: &mut Scratch<'_>, stats: &mut Stats) {
         let bytes = BLOCK * size_of::<T>();
         for (index, (actual, expected)) in a.chunks(bytes).zip(e.chunks(bytes)).enumerate() {
             let at = start + index * BLOCK;
-            let quick = actual.len() == bytes && self.quick_block::<C, T>(at, actual, expected, scratch, stats);
+            let quick = actual.len() == bytes
+                && (self.single_block::<C, T>(at, actual, expected, scratch, stats)
+                    || self.quick_block::<C, T>(at, actual, expected, scratch, stats));
             if !quick {
                 self.slow_block::<T>(at, actual, expected, &mut scratch.counters, stats);
             }
         }
+    }
+
+    /// If every element of a full block is surely right, counts it in and says so; else does nothing.
+    #[inline(always)]
+    fn single_block<C: Cpu, T: Element>(
+        &self,
+        at: usize,
+        actual: &[u8],
+        expected: &[u8],
+        scratch: &mut Scratch<'_>,
+        stats: &mut Stats,
+    ) -> bool {
+        let Some(limit) = &self.single else { return false };
+        let Scratch { singles: [a, e], bins, counters, .. } = scratch;
+        T::read_singles_on::<C>(actual, a);
+        T::read_singles_on::<C>(expected, e);
+        let Some(sure) = single::block(a, e, limit, self.shift as f32, stats.bar(), bins) else { return false };
+        stats.sums.merge(sure.sums);
+        if sure.equal {
+            counters.add_zeros(BLOCK);
+        } else {
+            counters.add_all(bins);
+        }
+        if sure.above {
+            let pairs = a.iter().zip(e.iter()).enumerate();
+            pairs.for_each(|(i, (a, e))| stats.raise(at + i, f64::from(*a) - f64::from(*e), f64::from(*e)));
+        }
+        true
     }
 
     /// If every element of a full block is finite and exact as a double, counts it in and says so; else does nothing.
@@ -190,10 +227,10 @@ impl<'a> Pass<'a> {
         at: usize,
         actual: &[u8],
         expected: &[u8],
-        scratch: &mut Scratch,
+        scratch: &mut Scratch<'_>,
         stats: &mut Stats,
     ) -> bool {
-        let Scratch { actual: a, expected: e, bins, counters } = scratch;
+        let Scratch { actual: a, expected: e, bins, counters, .. } = scratch;
         T::read_on::<C>(expected, e);
         if T::DTYPE.is_float() {
             T::read_on::<C>(actual, a);
@@ -210,23 +247,14 @@ impl<'a> Pass<'a> {
         if let Some((scale, zero)) = self.quantized {
             a.iter_mut().chain(e.iter_mut()).for_each(|x| *x = (*x - zero) * scale);
         }
-        let bar = Bar {
-            absolute: stats.worst_abs.map_or(-1.0, |worst| worst.error),
-            relative: stats.worst_rel.map_or(-1.0, |worst| worst.error),
-        };
-        let seen = block(a, e, &self.limit, self.shift, bar, bins);
+        let seen = block(a, e, &self.limit, self.shift, stats.bar(), bins);
         if !seen.finite {
             return false;
         }
         stats.sums.merge(seen.sums);
         counters.add_all(bins);
         if seen.above {
-            for (i, (a, e)) in a.iter().zip(e.iter()).enumerate() {
-                raise(&mut stats.worst_abs, (a - e).abs(), at + i);
-                if *e != 0.0 {
-                    raise(&mut stats.worst_rel, (a - e).abs() / e.abs(), at + i);
-                }
-            }
+            a.iter().zip(e.iter()).enumerate().for_each(|(i, (a, e))| stats.raise(at + i, a - e, *e));
         }
         match self.test {
             Test::Limit(limit) => {
@@ -266,7 +294,7 @@ impl<'a> Pass<'a> {
         start: usize,
         actual: &[u8],
         expected: &[u8],
-        counters: &mut Counters,
+        counters: &mut Counters<'_>,
         stats: &mut Stats,
     ) {
         let size = size_of::<T>();
@@ -301,7 +329,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Counts an element into the statistics.
-    fn measure(&self, at: usize, a: Scalar, e: Scalar, counters: &mut Counters, stats: &mut Stats) {
+    fn measure(&self, at: usize, a: Scalar, e: Scalar, counters: &mut Counters<'_>, stats: &mut Stats) {
         let (error, expected) = match (a, e) {
             (Scalar::Int(a), Scalar::Int(e)) => {
                 let size = a.abs_diff(e) as f64;

@@ -2,6 +2,7 @@
 //! do not depend on how many threads did it.
 
 use super::histogram::Histogram;
+use super::kernel::Bar;
 
 /// The largest error so far and where it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -178,11 +179,23 @@ impl Stats {
 
     /// Both finite; `error` is `a - e`. Where the expected value is 0 a relative error means nothing.
     pub(super) fn error(&mut self, at: usize, expected: f64, error: f64, shift: f64) {
+        self.raise(at, error, expected);
+        self.sums.add(expected, error, shift);
+    }
+
+    pub(super) fn raise(&mut self, at: usize, error: f64, expected: f64) {
         raise(&mut self.worst_abs, error.abs(), at);
         if expected != 0.0 {
             raise(&mut self.worst_rel, error.abs() / expected.abs(), at);
         }
-        self.sums.add(expected, error, shift);
+    }
+
+    /// What an error must exceed to be the largest.
+    pub(super) fn bar(&self) -> Bar {
+        Bar {
+            absolute: self.worst_abs.map_or(-1.0, |worst| worst.error),
+            relative: self.worst_rel.map_or(-1.0, |worst| worst.error),
+        }
     }
 
     /// `later` comes from elements behind these.

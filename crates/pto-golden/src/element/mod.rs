@@ -53,6 +53,19 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
         }
     }
 
+    /// Whether every value is exact in single precision.
+    #[doc(hidden)]
+    const SINGLE: bool = false;
+
+    /// Many at once in single precision; only for types whose values are exact in it.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn read_singles_on<C: Cpu>(bytes: &[u8], out: &mut [f32]) {
+        for (one, out) in bytes.chunks_exact(size_of::<Self>()).zip(out) {
+            *out = Self::read(one).to_f64() as f32;
+        }
+    }
+
     /// The place of a float among all values of its type, so that neighbours differ by 1 and the zeros by nothing.
     /// `None` for NaN and for types that are no floats.
     #[doc(hidden)]
@@ -77,11 +90,26 @@ macro_rules! le_bytes {
 }
 
 macro_rules! integer {
-    ($($rust:ty => $dtype:ident),*) => {$(
+    ($($rust:ty => $dtype:ident, $single:literal);*) => {$(
         impl sealed::Sealed for $rust {}
         impl Element for $rust {
             const DTYPE: DType = DType::$dtype;
+            const SINGLE: bool = $single;
             le_bytes!();
+
+            #[inline(always)]
+            fn read_singles_on<C: Cpu>(bytes: &[u8], out: &mut [f32]) {
+                for (one, out) in bytes.as_chunks::<{ size_of::<Self>() }>().0.iter().zip(out) {
+                    *out = Self::from_le_bytes(*one) as f32;
+                }
+            }
+
+            #[inline(always)]
+            fn read_on<C: Cpu>(bytes: &[u8], out: &mut [f64]) {
+                for (one, out) in bytes.as_chunks::<{ size_of::<Self>() }>().0.iter().zip(out) {
+                    *out = Self::from_le_bytes(*one) as f64;
+                }
+            }
 
             fn to_f64(self) -> f64 {
                 self as f64
@@ -101,7 +129,10 @@ macro_rules! integer {
         }
     )*};
 }
-integer!(i8 => I8, i16 => I16, i32 => I32, i64 => I64, u8 => U8, u16 => U16, u32 => U32, u64 => U64);
+integer!(
+    i8 => I8, true; i16 => I16, true; i32 => I32, false; i64 => I64, false;
+    u8 => U8, true; u16 => U16, true; u32 => U32, false; u64 => U64, false
+);
 
 macro_rules! float {
     ($rust:ty => $dtype:ident, $to_f64:expr, $from_f64:expr, $from_i128:expr, { $($more:tt)* }) => {
@@ -137,6 +168,15 @@ float!(f64 => F64, |x| x, |x| x, |x| x as f64, {
     }
 });
 float!(f32 => F32, f64::from, |x| x as f32, |x| x as f32, {
+    const SINGLE: bool = true;
+
+    #[inline(always)]
+    fn read_singles_on<C: Cpu>(bytes: &[u8], out: &mut [f32]) {
+        for (four, out) in bytes.as_chunks::<4>().0.iter().zip(out) {
+            *out = f32::from_le_bytes(*four);
+        }
+    }
+
     fn ordinal(self) -> Option<i64> {
         let bits = self.to_bits() as i32;
         (!self.is_nan()).then(|| i64::from(if bits < 0 { i32::MIN - bits } else { bits }))
@@ -150,14 +190,35 @@ float!(bf16 => Bf16, bf16::to_f64, round::bf16_from_f64, round::bf16_from_i128, 
         }
     }
 
+    const SINGLE: bool = true;
+
+    #[inline(always)]
+    fn read_singles_on<C: Cpu>(bytes: &[u8], out: &mut [f32]) {
+        for (two, out) in bytes.as_chunks::<2>().0.iter().zip(out) {
+            *out = f32::from_bits(u32::from(u16::from_le_bytes(*two)) << 16);
+        }
+    }
+
     fn ordinal(self) -> Option<i64> {
         (!self.is_nan()).then(|| ordinal16(self.to_bits()))
     }
 });
 float!(f16 => F16, f16::to_f64, round::f16_from_f64, round::f16_from_i128, {
+    const SINGLE: bool = true;
+
+    #[inline(always)]
+    fn read_singles_on<C: Cpu>(bytes: &[u8], out: &mut [f32]) {
+        C::read_f16(bytes, out);
+    }
+
     #[inline(always)]
     fn read_on<C: Cpu>(bytes: &[u8], out: &mut [f64]) {
-        C::read_f16(bytes, out);
+        let mut singles = [0f32; 64];
+        for (bytes, out) in bytes.chunks(2 * 64).zip(out.chunks_mut(64)) {
+            let singles = &mut singles[..out.len()];
+            C::read_f16(bytes, singles);
+            out.iter_mut().zip(singles).for_each(|(out, single)| *out = (*single).into());
+        }
     }
 
     fn ordinal(self) -> Option<i64> {
@@ -200,6 +261,7 @@ impl Element for HF32 {
 
     /// In steps of hf32, of which one is 4096 of f32.
     fn ordinal(self) -> Option<i64> {
+        // Values between are none of the type; dividing rounds them away.
         self.0.ordinal().map(|ordinal| ordinal / (1 << (23 - HF32Format::DEFAULT.mantissa_bits)))
     }
 }
@@ -232,6 +294,16 @@ macro_rules! byte {
 
             fn to_scalar(self) -> Scalar {
                 $scalar(Self::to_f64(self))
+            }
+
+            const SINGLE: bool = true;
+
+            #[inline(always)]
+            fn read_singles_on<C: Cpu>(bytes: &[u8], out: &mut [f32]) {
+                let table = Self::table();
+                for (byte, out) in bytes.iter().zip(out) {
+                    *out = table[usize::from(*byte)] as f32;
+                }
             }
 
             #[inline(always)]

@@ -4,19 +4,18 @@
 #[doc(hidden)]
 pub trait Cpu: Copy + Send + Sync {
     /// `bytes` holds `out.len()` elements.
-    fn read_f16(bytes: &[u8], out: &mut [f64]);
+    fn read_f16(bytes: &[u8], out: &mut [f32]);
 }
 
 /// Whatever the program was compiled for.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub struct Portable;
+pub(crate) struct Portable;
 
 impl Cpu for Portable {
     #[inline(always)]
-    fn read_f16(bytes: &[u8], out: &mut [f64]) {
+    fn read_f16(bytes: &[u8], out: &mut [f32]) {
         for (two, out) in bytes.as_chunks::<2>().0.iter().zip(out) {
-            *out = f16_to_f32(u16::from_le_bytes(*two)).into();
+            *out = f16_to_f32(u16::from_le_bytes(*two));
         }
     }
 }
@@ -39,9 +38,8 @@ pub(crate) fn f16_to_f32(half: u16) -> f32 {
 
 /// x86-64 with F16C, which every processor with AVX2 has.
 #[cfg(target_arch = "x86_64")]
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub struct F16c(());
+pub(crate) struct F16c(());
 
 #[cfg(target_arch = "x86_64")]
 impl F16c {
@@ -54,20 +52,15 @@ impl F16c {
 #[cfg(target_arch = "x86_64")]
 impl Cpu for F16c {
     #[inline(always)]
-    fn read_f16(bytes: &[u8], out: &mut [f64]) {
-        use std::arch::x86_64::{
-            _mm_loadu_si128, _mm256_castps256_ps128, _mm256_cvtph_ps, _mm256_cvtps_pd, _mm256_extractf128_ps,
-            _mm256_storeu_pd,
-        };
+    fn read_f16(bytes: &[u8], out: &mut [f32]) {
+        use std::arch::x86_64::{_mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
         let (sixteen, rest) = bytes.as_chunks::<16>();
         let (eight, last) = out.as_chunks_mut::<8>();
         for (halves, out) in sixteen.iter().zip(eight) {
             // SAFETY: code for `F16c` runs only where `detect` found AVX2 and F16C (`compare::scan`); 16 bytes are read
-            // and 8 doubles written, which the array types of both references guarantee.
+            // and 8 singles written, which the array types of both references guarantee.
             unsafe {
-                let singles = _mm256_cvtph_ps(_mm_loadu_si128(halves.as_ptr().cast()));
-                _mm256_storeu_pd(out.as_mut_ptr(), _mm256_cvtps_pd(_mm256_castps256_ps128(singles)));
-                _mm256_storeu_pd(out.as_mut_ptr().add(4), _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(singles)));
+                _mm256_storeu_ps(out.as_mut_ptr(), _mm256_cvtph_ps(_mm_loadu_si128(halves.as_ptr().cast())));
             }
         }
         Portable::read_f16(rest, last);
@@ -82,9 +75,9 @@ mod tests {
     fn every_f16_is_read_as_the_value_it_has() {
         let bytes: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
         let mut out = vec![0.0; 1 << 16];
-        let check = |out: &[f64], how: &str| {
+        let check = |out: &[f32], how: &str| {
             for (bits, value) in (0..=u16::MAX).zip(out) {
-                let expected = half::f16::from_bits(bits).to_f64();
+                let expected = half::f16::from_bits(bits).to_f32();
                 let same = expected.to_bits() == value.to_bits() || (expected.is_nan() && value.is_nan());
                 assert!(same, "{how}: {bits:#06x} is {value}, expected {expected}");
             }

@@ -39,6 +39,9 @@ impl Limit {
     }
 }
 
+/// A quotient times its divisor may be a little less than what was divided; a repeated maximum must not look larger.
+const SURELY: f64 = 1.0 + 4.0 * f64::EPSILON;
+
 /// What is known of the largest errors so far; a block that has none larger needs no second look.
 #[derive(Clone, Copy)]
 pub(super) struct Bar {
@@ -58,6 +61,10 @@ pub(super) struct Seen {
     pub(super) above: bool,
     pub(super) sums: Sums,
 }
+
+/// The loop of [`block`] in single precision, for types that are exact in it: twice as fast, and right in most blocks.
+/// Whatever it is not sure of is left to [`block`].
+pub(super) mod single;
 
 #[derive(Default)]
 struct Lanes {
@@ -91,7 +98,7 @@ pub(super) fn block(
             let error = actual[lane] - e;
             let (size, magnitude) = (error.abs(), e.abs());
             let allowed = limit.of(magnitude);
-            let above = (size > bar.absolute) | ((size > bar.relative * magnitude) & (magnitude > 0.0));
+            let above = (size > bar.absolute) | ((size > bar.relative * SURELY * magnitude) & (magnitude > 0.0));
             lanes.odd[lane] |= u64::from(!(size <= f64::MAX)); // NaN too
             lanes.above[lane] |= u64::from(above);
             lanes.wrong[lane] += u64::from(!(size <= allowed));

@@ -1,0 +1,118 @@
+use super::super::histogram::bin_of_single;
+use super::super::stats::Sums;
+use super::{BLOCK, Bar, Limit};
+
+const LANES: usize = 16;
+
+/// Of an error and its limit each of a few roundings may be off by 2^-24: an error that is below this part of its limit is
+/// below the limit.
+const SURE: f32 = 1.0 - 1.0 / (1 << 20) as f32;
+
+/// Between these the square of a number, and the sum of a block of them, is a normal number.
+const LEAST: f32 = 1e-15;
+const MOST: f32 = 1e15;
+
+/// [`Limit`] in single precision, never wider than it.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct SingleLimit {
+    rtol: f32,
+    atol: f32,
+    floor: f32,
+}
+
+impl SingleLimit {
+    /// `None` where single precision cannot tell.
+    pub(in super::super) fn of(limit: &Limit) -> Option<Self> {
+        let within = |value: f64| value == 0.0 || (f64::from(LEAST)..=f64::from(MOST)).contains(&value);
+        let usable = within(limit.rtol) && within(limit.atol) && within(limit.floor) && limit.cap >= 1.0;
+        usable.then(|| Self { rtol: limit.rtol as f32 * SURE, atol: limit.atol as f32 * SURE, floor: limit.floor as f32 * SURE })
+    }
+}
+
+/// What a block adds up to in which every element is right.
+pub(in super::super) struct Sure {
+    /// An error is above the bar.
+    pub(in super::super) above: bool,
+    /// There is no error at all.
+    pub(in super::super) equal: bool,
+    pub(in super::super) sums: Sums,
+}
+
+/// Reads a full block; `None` if some element may be wrong or not finite, or numbers are too small or too large for single
+/// precision. `bins` gets the bin of each error.
+#[inline(always)]
+pub(in super::super) fn block(
+    actual: &[f32; BLOCK],
+    expected: &[f32; BLOCK],
+    limit: &SingleLimit,
+    shift: f32,
+    bar: Bar,
+    bins: &mut [u16; BLOCK],
+) -> Option<Sure> {
+    let mut lanes = Lanes::default();
+    let absolute = bar.absolute as f32;
+    let relative = bar.relative as f32 * (2.0 - SURE);
+    let pairs = actual.as_chunks::<LANES>().0.iter().zip(expected.as_chunks::<LANES>().0);
+    for ((actual, expected), bins) in pairs.zip(bins.as_chunks_mut::<LANES>().0) {
+        for lane in 0..LANES {
+            let e = expected[lane];
+            let error = actual[lane] - e;
+            let (size, magnitude) = (error.abs(), e.abs());
+            let floored = if magnitude > limit.floor { magnitude } else { limit.floor };
+            let right = size <= limit.atol + limit.rtol * floored; // not so for a NaN
+            lanes.doubt[lane] |= u32::from(!right);
+            lanes.above[lane] |= u32::from(size > relative * magnitude);
+            lanes.worst[lane] = if size > lanes.worst[lane] { size } else { lanes.worst[lane] };
+            lanes.largest[lane] = if magnitude > lanes.largest[lane] { magnitude } else { lanes.largest[lane] };
+            lanes.errors[lane] += error;
+            lanes.squared_errors[lane] += error * error;
+            lanes.squares[lane] += e * e;
+            lanes.products[lane] += e * error;
+            lanes.shifted[lane] += e - shift;
+            lanes.shifted_squares[lane] += (e - shift) * (e - shift);
+            bins[lane] = bin_of_single(size);
+        }
+    }
+    lanes.sure(absolute)
+}
+
+#[derive(Default)]
+struct Lanes {
+    doubt: [u32; LANES],
+    above: [u32; LANES],
+    worst: [f32; LANES],
+    largest: [f32; LANES],
+    errors: [f32; LANES],
+    squared_errors: [f32; LANES],
+    squares: [f32; LANES],
+    products: [f32; LANES],
+    shifted: [f32; LANES],
+    shifted_squares: [f32; LANES],
+}
+
+impl Lanes {
+    #[inline(always)]
+    fn sure(&self, absolute: f32) -> Option<Sure> {
+        let any = |lanes: &[u32; LANES]| lanes.iter().fold(0, |any, lane| any | lane) != 0;
+        let most = |lanes: &[f32; LANES]| lanes.iter().fold(0f32, |most, lane| if *lane > most { *lane } else { most });
+        let (worst, largest) = (most(&self.worst), most(&self.largest));
+        let usable = |value: f32| value == 0.0 || (LEAST..=MOST).contains(&value);
+        if any(&self.doubt) || !usable(worst) || !usable(largest) {
+            return None;
+        }
+        let total = |lanes: &[f32; LANES]| lanes.iter().map(|lane| f64::from(*lane)).sum();
+        Some(Sure {
+            above: worst > absolute || any(&self.above),
+            equal: worst == 0.0,
+            sums: Sums {
+                count: BLOCK,
+                errors: total(&self.errors),
+                squared_errors: total(&self.squared_errors),
+                squares: total(&self.squares),
+                products: total(&self.products),
+                shifted: total(&self.shifted),
+                shifted_squares: total(&self.shifted_squares),
+            },
+        })
+    }
+}
