@@ -26,6 +26,7 @@ mod error;
 mod expr;
 pub mod files;
 mod fill;
+pub mod html;
 pub mod npy;
 pub mod pattern;
 mod poison;

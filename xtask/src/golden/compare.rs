@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use pto_golden::suite::{Judged, Named, SuiteError, compare_files};
+use pto_golden::html::Case;
+use pto_golden::suite::{Hints, Judged, Named, SuiteError, compare_files};
 use pto_golden::{Error, Report, Status};
 use pto_kernel::run::with_causes;
 use serde::Serialize;
 
 use super::flags::Flags;
+use super::page;
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
@@ -31,6 +33,18 @@ pub struct Args {
     /// Further runs, each compared with EXPECTED as well
     #[arg(long, value_name = "PATH", num_args = 1..)]
     run: Vec<PathBuf>,
+    /// What the run before gave, to tell what is left from it
+    #[arg(long, value_name = "PATH")]
+    previous: Option<PathBuf>,
+    /// What the kernel was given, to tell what was copied
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    input: Vec<PathBuf>,
+    /// Write an HTML page about all tensors
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Write pictures of wrong tensors: NAME.map.svg, NAME.errors.svg, NAME.values.svg
+    #[arg(long, value_name = "DIR")]
+    pictures: Option<PathBuf>,
     #[command(flatten)]
     flags: Flags,
     #[command(flatten)]
@@ -56,27 +70,53 @@ struct Totals {
 /// Runs the verb.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let rules = args.flags.rules()?;
+    let hints = Hints { previous: args.previous.clone(), inputs: args.input.clone() };
     let mut tensors = Vec::new();
     let mut keep = |judged: Judged| tensors.push(judged.named);
-    compare_files(&args.actual, &args.expected, &rules, &mut keep).map_err(refused)?;
+    compare_files(&args.actual, &args.expected, &rules, &hints, &mut keep).map_err(refused)?;
     for run in &args.run {
         let about = run.display().to_string();
         let keep = |judged: Judged| {
             let named = judged.named;
             tensors.push(Named { name: format!("{} ({about})", named.name), ..named });
         };
-        compare_files(run, &args.expected, &rules, keep).map_err(refused)?;
+        compare_files(run, &args.expected, &rules, &hints, keep).map_err(refused)?;
     }
     let right = tensors.iter().filter(|tensor| tensor.report.passed()).count();
     let totals = Totals { tensors: tensors.len(), passed: right, failed: tensors.len() - right };
     let passed = !tensors.is_empty() && totals.failed == 0;
+    let written = write(args, &tensors);
     if args.common.json {
         let schema = "ptokit.golden-compare/1";
         out::json(&Document { schema, passed, totals, tensors: &tensors })?;
     } else {
         out::text(&text(&tensors, &totals))?;
     }
+    written?;
     Ok(Outcome::passed_if(passed))
+}
+
+/// The page and the pictures that were asked for.
+fn write(args: &Args, tensors: &[Named]) -> Result<(), Failure> {
+    if let Some(path) = &args.report {
+        let case = |named: &Named| Case {
+            name: named.name.clone(),
+            passed: named.report.passed(),
+            message: named.report.message.clone(),
+            command: None,
+            report: None,
+        };
+        let cases = tensors.iter().map(|named| Case { report: Some(&named.report), ..case(named) }).collect();
+        let title = format!("{} against {}", args.actual.display(), args.expected.display());
+        page::write(path, title, cases)?;
+    }
+    if let Some(dir) = &args.pictures {
+        fs_err::create_dir_all(dir).map_err(|error| Failure::io(&error))?;
+        for Named { name, report } in tensors.iter().filter(|named| !named.report.passed()) {
+            page::pictures(dir, &name.replace('/', "."), report)?;
+        }
+    }
+    Ok(())
 }
 
 fn refused(error: SuiteError) -> Failure {

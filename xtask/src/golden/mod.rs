@@ -2,6 +2,7 @@
 
 mod compare;
 mod flags;
+pub mod page;
 
 use clap::Subcommand;
 

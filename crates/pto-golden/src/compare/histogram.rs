@@ -11,7 +11,7 @@ const BIN_BITS: u32 = 12;
 /// Bins of one table: every exponent of a single-precision float, infinity included.
 pub(super) const BINS: usize = 1 << BIN_BITS;
 /// Tables that take turns. Neighbours mostly have the same error, and the same counter twice in a row waits for itself.
-pub(super) const TABLES: usize = 4;
+pub(super) const TABLES: usize = 8;
 
 /// The bin of an error. Zero, and what single precision cannot tell from it, is in bin 0.
 #[inline(always)]
@@ -81,9 +81,9 @@ impl<'a> Counters<'a> {
     #[inline(always)]
     pub(super) fn add_all(&mut self, bins: &[u16]) {
         self.make_room(bins.len());
-        let (fours, rest) = bins.as_chunks::<TABLES>();
-        for four in fours {
-            for (table, bin) in self.tables.iter_mut().zip(four) {
+        let (rounds, rest) = bins.as_chunks::<TABLES>();
+        for round in rounds {
+            for (table, bin) in self.tables.iter_mut().zip(round) {
                 table[usize::from(*bin) % BINS] += 1;
             }
         }

@@ -6,6 +6,7 @@
 
 mod histogram;
 mod kernel;
+mod picture;
 mod region;
 mod report;
 mod rule;
@@ -17,7 +18,7 @@ mod top_k;
 
 pub use histogram::{Bucket, Quantiles};
 pub use region::{Region, judge_region};
-pub use report::{Difference, Report, Status, Unwritten};
+pub use report::{Difference, Point, Report, Status, Unwritten};
 pub use rule::Rule;
 pub use set::{SetReport, compare_set, missing, unexpected};
 pub use stats::NonFinite;

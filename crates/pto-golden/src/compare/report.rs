@@ -5,9 +5,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::histogram::{Bucket, Quantiles};
+use super::picture;
 use super::stats::{self, NonFinite, Stats};
 use super::{Options, Rule, Tolerance};
-use crate::pattern::{self, Clues, Pattern};
+use crate::pattern::{self, Clues, Pattern, Sight};
 use crate::poison::may_be_chance;
 use crate::{DType, Scalar, Tensor};
 
@@ -118,6 +119,23 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// How it is wrong, the likeliest first.
     pub patterns: Vec<Pattern>,
+    /// Where it is wrong: lines of digits, each for a part of the tensor, from 0 (nothing) to 9 (everything). Rows are those of
+    /// the tensor, columns its last axis; a vector is written like text. Empty where nothing is wrong.
+    pub map: Vec<String>,
+    /// Some elements, spread over the tensor, for a plot; only where something is wrong.
+    #[serde(skip)]
+    pub points: Vec<Point>,
+}
+
+/// An element of a plot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// What was expected.
+    pub expected: f64,
+    /// What there is.
+    pub actual: f64,
+    /// Whether it is outside of the tolerance.
+    pub wrong: bool,
 }
 
 impl Report {
@@ -162,6 +180,8 @@ impl Report {
             reason: options.reason.clone(),
             warnings: rule.warnings(),
             patterns: Vec::new(),
+            map: Vec::new(),
+            points: Vec::new(),
         }
     }
 
@@ -213,9 +233,19 @@ impl Report {
         report.status = report.judge(rule);
         report.message = report.verdict(rule, options);
         if !report.passed() {
-            report.patterns = pattern::find(actual, expected, rule, options, &Clues::default());
+            report.look_closer(actual, expected, rule, options);
         }
         report
+    }
+
+    /// What only a wrong output needs, and costs another pass.
+    fn look_closer(&mut self, actual: &Tensor, expected: &Tensor, rule: &Rule, options: &Options) {
+        if pattern::is_searched(expected.len()) {
+            let sight = Sight::new(actual, expected, rule, options);
+            self.patterns = pattern::find_in(&sight, &Clues::default());
+            self.map = picture::map(&sight);
+            self.points = picture::points(&sight);
+        }
     }
 
     fn judge(&self, rule: &Rule) -> Status {
@@ -302,7 +332,8 @@ impl Report {
 
     fn worst_in_words(&self) -> String {
         match &self.worst_abs {
-            Some(Difference { error: Some(error), .. }) if *error == 0.0 => ", all equal".to_owned(),
+            Some(Difference { error: Some(error), .. }) if *error == 0.0 && self.passed() => ", all equal".to_owned(),
+            Some(Difference { error: Some(error), .. }) if *error == 0.0 => ", the finite ones are equal".to_owned(),
             Some(worst) => format!(", worst {worst}"),
             None => String::new(),
         }

@@ -13,7 +13,7 @@ mod values;
 use serde::Serialize;
 
 pub use catalog::{ALL, Kind};
-use sight::Sight;
+pub(crate) use sight::Sight;
 
 use crate::Tensor;
 use crate::compare::{Options, Rule};
@@ -55,24 +55,40 @@ pub fn find(actual: &Tensor, expected: &Tensor, rule: &Rule, options: &Options, 
     if actual.dtype() != expected.dtype() || actual.shape() != expected.shape() || expected.is_empty() {
         return Vec::new();
     }
-    if expected.len() > SEARCHED {
+    if !is_searched(expected.len()) {
         return Vec::new();
     }
-    let sight = Sight::new(actual, expected, rule, options);
+    find_in(&Sight::new(actual, expected, rule, options), clues)
+}
+
+pub(crate) fn find_in(sight: &Sight<'_>, clues: &Clues<'_>) -> Vec<Pattern> {
+    /// Where this share of the elements is wrong, the others are right by chance.
+    const EVERYWHERE: f64 = 0.9;
     if sight.wrong_count == 0 {
         return Vec::new();
     }
     // What explains every wrong element is worth more than where they are; a place says more than nothing.
-    let whole = values::everywhere(&sight).or_else(|| clue(&sight, clues)).or_else(|| transform::find(&sight));
-    let mut patterns: Vec<Pattern> = whole.into_iter().collect();
-    if patterns.is_empty() {
-        patterns.extend(values::some(&sight));
-        patterns.extend(geometry::find(&sight));
+    if let Some(whole) = values::everywhere(sight).or_else(|| clue(sight, clues)) {
+        return vec![whole];
+    }
+    let mut patterns = Vec::new();
+    match transform::find(sight) {
+        Some(transform) if sight.wrong_share() > EVERYWHERE => patterns.push(transform),
+        transform => {
+            patterns.extend(values::some(sight));
+            patterns.extend(geometry::find(sight));
+            patterns.extend(transform);
+        }
     }
     if patterns.is_empty() {
-        patterns.extend(values::scattered(&sight));
+        patterns.extend(values::scattered(sight));
     }
     patterns
+}
+
+/// Whether tensors of this size are searched.
+pub(crate) fn is_searched(elements: usize) -> bool {
+    elements <= SEARCHED
 }
 
 /// What the wrong elements hold was there before the launch.

@@ -8,22 +8,31 @@ use crate::{Element, Scalar, Tensor, Tolerance};
 /// Wrong elements looked at one by one.
 const SAMPLES: usize = 4096;
 
+/// Tensors that are not larger are decoded once.
+const DECODED: usize = 1 << 22;
+
+fn doubles(tensor: &Tensor) -> Vec<f64> {
+    tensor.to_f64().into_iter().collect()
+}
+
 /// Two tensors of one dtype and shape.
-pub(super) struct Sight<'a> {
-    pub(super) actual: &'a Tensor,
-    pub(super) expected: &'a Tensor,
-    pub(super) len: usize,
+pub(crate) struct Sight<'a> {
+    pub(crate) actual: &'a Tensor,
+    pub(crate) expected: &'a Tensor,
+    pub(crate) len: usize,
     /// Which elements are wrong.
-    pub(super) wrong: Vec<bool>,
-    pub(super) wrong_count: usize,
+    pub(crate) wrong: Vec<bool>,
+    pub(crate) wrong_count: usize,
     /// Some of the wrong elements, spread over all of them.
-    pub(super) sample: Vec<usize>,
+    pub(crate) sample: Vec<usize>,
     tolerance: Tolerance,
     equal_nan: bool,
+    /// Both as doubles, unless they are large.
+    values: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 impl<'a> Sight<'a> {
-    pub(super) fn new(actual: &'a Tensor, expected: &'a Tensor, rule: &Rule, options: &Options) -> Self {
+    pub(crate) fn new(actual: &'a Tensor, expected: &'a Tensor, rule: &Rule, options: &Options) -> Self {
         let default = Tolerance::default_for(expected.dtype());
         let own = rule.tolerance(expected.dtype());
         // A pattern may match a little worse than the rule asks; it explains all the same.
@@ -37,10 +46,12 @@ impl<'a> Sight<'a> {
             sample: Vec::new(),
             tolerance,
             equal_nan: options.equal_nan,
+            values: (expected.len() <= DECODED).then(|| (doubles(actual), doubles(expected))),
         };
         sight.wrong = sight.mask(own);
         sight.wrong_count = sight.wrong.iter().filter(|wrong| **wrong).count();
-        let step = sight.wrong_count.div_ceil(SAMPLES).max(1);
+        // An odd step sees both of every two neighbours.
+        let step = sight.wrong_count.div_ceil(SAMPLES).max(1) | 1;
         let places = sight.wrong.iter().enumerate().filter(|(_, wrong)| **wrong).map(|(at, _)| at);
         sight.sample = places.step_by(step).collect();
         sight
@@ -69,12 +80,18 @@ impl<'a> Sight<'a> {
         self.agree(a, e, self.tolerance)
     }
 
-    pub(super) fn a(&self, at: usize) -> f64 {
-        self.actual.get(at).map_or(f64::NAN, to_f64)
+    pub(crate) fn a(&self, at: usize) -> f64 {
+        match &self.values {
+            Some((actual, _)) => actual[at],
+            None => self.actual.get(at).map_or(f64::NAN, to_f64),
+        }
     }
 
-    pub(super) fn e(&self, at: usize) -> f64 {
-        self.expected.get(at).map_or(f64::NAN, to_f64)
+    pub(crate) fn e(&self, at: usize) -> f64 {
+        match &self.values {
+            Some((_, expected)) => expected[at],
+            None => self.expected.get(at).map_or(f64::NAN, to_f64),
+        }
     }
 
     /// Share of the sample for which `is` holds.
@@ -101,7 +118,7 @@ impl<'a> Sight<'a> {
     }
 
     /// Rows and the length of one; a vector has one row.
-    pub(super) fn rows(&self) -> (usize, usize) {
+    pub(crate) fn rows(&self) -> (usize, usize) {
         let last = self.expected.shape().last().copied().unwrap_or(1).max(1);
         (self.len / last, last)
     }

@@ -10,6 +10,10 @@ pub(super) fn find(sight: &Sight<'_>) -> Option<Pattern> {
     if sight.wrong_share() < 0.3 || sight.sample.len() < 4 {
         return None;
     }
+    let first = sight.a(sight.sample[0]);
+    if sight.share(|at| sight.a(at) == first) > NEARLY_ALL {
+        return None; // one value everywhere was not computed from what was expected
+    }
     negated(sight)
         .or_else(|| reciprocal(sight))
         .or_else(|| factor(sight))

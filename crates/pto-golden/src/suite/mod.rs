@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use self::spec::{RuleKind, Spec, SpecError, Tail};
 use crate::compare::{Rule, judge_region, missing, top_k, unexpected};
 use crate::files::{self, Content, Declared};
+use crate::pattern::{self, Clues};
 use crate::{Error, Report, Tensor, Tolerance, judge};
 
 /// How tensors are compared: a default, and what differs from it by name.
@@ -98,6 +99,15 @@ impl SuiteError {
     }
 }
 
+/// Files that help to say how a tensor is wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// What the run before gave: a file, or a directory with files of the same names.
+    pub previous: Option<PathBuf>,
+    /// What the kernel was given: files, or directories of them.
+    pub inputs: Vec<PathBuf>,
+}
+
 /// Compares files, or directories by name; `each` gets every pair as soon as it is judged, in the order of the names. The
 /// tensors are opened one pair after the other, and mapped where that can be.
 ///
@@ -107,8 +117,17 @@ pub fn compare_files(
     actual: &Path,
     expected: &Path,
     rules: &Rules,
-    mut each: impl FnMut(Judged),
+    hints: &Hints,
+    each: impl FnMut(Judged),
 ) -> Result<(), SuiteError> {
+    let inputs = inputs(hints, rules)?;
+    let previous = hints.previous.as_deref().map(|path| Side::open(path, rules)).transpose()?;
+    let mut each = each;
+    let mut each = |mut judged: Judged| {
+        explain(&mut judged, previous.as_ref(), &inputs, rules)?;
+        each(judged);
+        Ok::<(), SuiteError>(())
+    };
     let (actual, expected) = (Side::open(actual, rules)?, Side::open(expected, rules)?);
     let names = match (&actual, &expected) {
         (Side::Directory { dir, .. }, Side::File { path, .. }) | (Side::File { path, .. }, Side::Directory { dir, .. }) => {
@@ -118,7 +137,7 @@ pub fn compare_files(
         (Side::File { content: Content::One(a), path }, Side::File { content: Content::One(e), .. }) => {
             let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             known(rules, &BTreeSet::from([name.clone()]))?;
-            each(pair(name, Some(a.clone()), Some(e.clone()), rules)?);
+            each(pair(name, Some(a.clone()), Some(e.clone()), rules)?)?;
             return Ok(());
         }
         _ => actual.names().into_iter().chain(expected.names()).collect::<BTreeSet<String>>(),
@@ -127,9 +146,48 @@ pub fn compare_files(
     for name in names {
         let (a, e) = (actual.get(&name, rules)?, expected.get(&name, rules)?);
         for (name, a, e) in members(name, a, e) {
-            each(pair(name, a, e, rules)?);
+            each(pair(name, a, e, rules)?)?;
         }
     }
+    Ok(())
+}
+
+fn inputs(hints: &Hints, rules: &Rules) -> Result<Vec<(String, Tensor)>, SuiteError> {
+    let mut inputs = Vec::new();
+    for path in &hints.inputs {
+        let side = Side::open(path, rules)?;
+        for name in side.names() {
+            if let Some(content) = side.get(&name, rules)? {
+                inputs.extend(members(name, Some(content), None).into_iter().filter_map(|(name, a, _)| Some((name, a?))));
+            }
+        }
+    }
+    Ok(inputs)
+}
+
+/// Looks again at what is wrong, with what else is known.
+fn explain(
+    judged: &mut Judged,
+    previous: Option<&Side>,
+    inputs: &[(String, Tensor)],
+    rules: &Rules,
+) -> Result<(), SuiteError> {
+    let (Some(actual), Some(expected)) = (&judged.actual, &judged.expected) else { return Ok(()) };
+    if judged.named.report.passed() || (previous.is_none() && inputs.is_empty()) {
+        return Ok(());
+    }
+    let before = match previous {
+        Some(Side::File { content: Content::One(tensor), .. }) => Some(tensor.clone()),
+        Some(side) => match side.get(&judged.named.name, rules)? {
+            Some(Content::One(tensor)) => Some(tensor),
+            _ => None,
+        },
+        None => None,
+    };
+    let spec = rules.of(&judged.named.name);
+    let rule = spec.rule(expected.dtype()).unwrap_or(Rule::default_for(expected.dtype())); // it was usable before
+    let clues = Clues { previous: before.as_ref(), inputs };
+    judged.named.report.patterns = pattern::find(actual, expected, &rule, &spec.options(), &clues);
     Ok(())
 }
 

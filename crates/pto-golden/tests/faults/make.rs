@@ -4,7 +4,7 @@ use pto_golden::{DType, Fill, Tensor, poison};
 
 /// A tensor that faults are made on.
 #[derive(Debug)]
-pub struct Subject {
+pub(crate) struct Subject {
     pub dtype: DType,
     pub shape: &'static [usize],
     pub seed: u64,
@@ -14,7 +14,7 @@ const fn subject(dtype: DType, shape: &'static [usize], seed: u64) -> Subject {
     Subject { dtype, shape, seed }
 }
 
-pub const SUBJECTS: &[Subject] = &[
+pub(crate) const SUBJECTS: &[Subject] = &[
     subject(DType::F16, &[64, 128], 1),
     subject(DType::F16, &[4096], 2),
     subject(DType::F16, &[100, 96], 3),
@@ -32,7 +32,7 @@ pub const SUBJECTS: &[Subject] = &[
 ];
 
 /// What was done to it.
-pub struct Fault {
+pub(crate) struct Fault {
     /// The name it should get.
     pub kind: &'static str,
     /// The same in more words.
@@ -45,7 +45,7 @@ pub struct Fault {
 
 impl Subject {
     /// Values over the range that outputs have; seeds 0 and up.
-    pub fn golden(&self, more: u64) -> Tensor {
+    pub(crate) fn golden(&self, more: u64) -> Tensor {
         let fill = match self.dtype {
             DType::I32 => Fill::Integers { low: -5000, high: 5000 },
             DType::I16 => Fill::Integers { low: -2000, high: 2000 },
@@ -128,7 +128,7 @@ enum Spoil {
 }
 
 /// Every fault that the subject can have.
-pub fn faults(subject: &Subject) -> Vec<Fault> {
+pub(crate) fn faults(subject: &Subject) -> Vec<Fault> {
     let mut all = wholes(subject);
     all.extend(moves(subject));
     all.extend(arithmetic(subject));
