@@ -25,6 +25,21 @@ fn best(mut run: impl FnMut()) -> f64 {
     (0..RUNS).map(one).fold(f64::INFINITY, f64::min)
 }
 
+/// Seconds of processor time that this process took so far, on all cores.
+fn processor_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    let ticks = |index: usize| fields.get(index).and_then(|field| field.parse::<f64>().ok()).unwrap_or(f64::NAN);
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+/// The best wall time and the mean processor time.
+fn measured(run: impl FnMut()) -> (f64, f64) {
+    let before = processor_seconds();
+    let wall = best(run);
+    (wall, (processor_seconds() - before) / RUNS as f64)
+}
+
 /// Bytes like those of a kernel that rounds a little differently: normal values, one in four a step off.
 fn pair(dtype: DType, len: usize) -> (Tensor, Tensor) {
     let period = (1 << 20).min(len);
@@ -46,27 +61,24 @@ fn main() {
     let mebi: usize = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(64);
     let len = mebi << 20;
     let words: Vec<u64> = (0..(len as u64) / 2).collect(); // as many bytes as two f16 tensors
-    let read = best(|| {
-        let sum = words.par_chunks(1 << 16).map(|part| part.iter().fold(0u64, |sum, word| sum ^ word)).reduce(|| 0, |a, b| a ^ b);
+    let (read, read_cpu) = measured(|| {
+        let fold = |part: &[u64]| part.iter().fold(0u64, |sum, word| sum ^ word);
+        let sum = words.par_chunks(1 << 16).map(fold).reduce(|| 0, |a, b| a ^ b);
         black_box(sum);
     });
     let gigabytes = |bytes: usize, seconds: f64| bytes as f64 / seconds / 1e9;
-    println!("read bandwidth {:.2} GB/s", gigabytes(words.len() * 8, read));
+    let bandwidth = gigabytes(words.len() * 8, read);
+    println!("read: {read:.4} s, processor {read_cpu:.4} s, {bandwidth:.2} GB/s");
     drop(words);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
     for dtype in [DType::F16, DType::Bf16, DType::F32, DType::I8] {
         let (actual, expected) = pair(dtype, len);
         let rule = Rule::default_for(dtype);
-        let options = Options::default();
-        let mut passed = false;
-        let all = best(|| passed = judge(&actual, &expected, &rule, &options).passed());
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
-        let single = pool.install(|| best(|| passed = judge(&actual, &expected, &rule, &options).passed()));
-        let bytes = actual.bytes().len() * 2;
-        println!(
-            "{dtype} {:.4} s {:.2} GB/s, one thread {:.4} s, passed {passed}",
-            all,
-            gigabytes(bytes, all),
-            single
-        );
+        let compare = || assert!(judge(&actual, &expected, &rule, &Options::default()).passed());
+        let (wall, cpu) = measured(compare);
+        let (single, _) = pool.install(|| measured(compare));
+        let speed = gigabytes(actual.bytes().len() * 2, wall);
+        let share = 100.0 * speed / bandwidth;
+        println!("{dtype}: {wall:.4} s, processor {cpu:.4} s, {speed:.2} GB/s ({share:.0} % of reading), one thread {single:.4} s");
     }
 }

@@ -9,9 +9,14 @@ const PER_OCTAVE: usize = 16;
 /// Bits of a single-precision float behind the sign that say its bin.
 const BIN_BITS: u32 = 12;
 /// Bins of one table: every exponent of a single-precision float, infinity included.
-pub(super) const BINS: usize = 1 << BIN_BITS;
-/// Tables that take turns. Neighbours mostly have the same error, and the same counter twice in a row waits for itself.
-pub(super) const TABLES: usize = 8;
+const BINS: usize = 1 << BIN_BITS;
+/// Bins that there is room for: any index of 16 bits is inside, which spares a check per element. What is never touched
+/// takes no memory.
+const WIDE: usize = 1 << 16;
+/// Counters of a bin that take turns. Neighbours mostly have the same error, and the same counter twice in a row waits for
+/// itself. They stand side by side: in tables of their own they would have the same low address bits, which the processor
+/// takes for the same counter.
+const TURNS: usize = 8;
 
 /// The bin of an error. Zero, and what single precision cannot tell from it, is in bin 0.
 #[inline(always)]
@@ -44,7 +49,7 @@ impl Default for Histogram {
 
 /// Counters of one thread, narrow enough to stay in the nearest cache. When it is done they are added to the total.
 pub(super) struct Counters<'a> {
-    tables: Box<[[u32; BINS]; TABLES]>,
+    bins: Box<[[u32; TURNS]; WIDE]>,
     /// Counted since the counters were emptied: fewer than they can hold.
     pending: u32,
     total: &'a Mutex<Histogram>,
@@ -52,10 +57,10 @@ pub(super) struct Counters<'a> {
 
 impl<'a> Counters<'a> {
     pub(super) fn new(total: &'a Mutex<Histogram>) -> Self {
-        let tables = vec![[0u32; BINS]; TABLES].into_boxed_slice();
-        match tables.try_into() {
-            Ok(tables) => Self { tables, pending: 0, total },
-            Err(_) => unreachable!("it has that many tables"),
+        let bins = vec![[0u32; TURNS]; WIDE].into_boxed_slice();
+        match bins.try_into() {
+            Ok(bins) => Self { bins, pending: 0, total },
+            Err(_) => unreachable!("it has that many bins"),
         }
     }
 
@@ -71,36 +76,35 @@ impl<'a> Counters<'a> {
     fn empty(&mut self) {
         self.pending = 0;
         let Ok(mut total) = self.total.lock() else { return }; // another thread panicked, and so will the caller
-        for table in self.tables.iter_mut() {
-            for (total, count) in total.counts.iter_mut().zip(table.iter_mut()) {
-                *total += u64::from(std::mem::take(count));
-            }
+        for (total, counts) in total.counts.iter_mut().zip(self.bins.iter_mut()) {
+            *total += counts.iter().map(|count| u64::from(*count)).sum::<u64>();
+            *counts = [0; TURNS];
         }
     }
 
     #[inline(always)]
     pub(super) fn add_all(&mut self, bins: &[u16]) {
         self.make_room(bins.len());
-        let (rounds, rest) = bins.as_chunks::<TABLES>();
+        let (rounds, rest) = bins.as_chunks::<TURNS>();
         for round in rounds {
-            for (table, bin) in self.tables.iter_mut().zip(round) {
-                table[usize::from(*bin) % BINS] += 1;
+            for (turn, bin) in round.iter().enumerate() {
+                self.bins[usize::from(*bin)][turn] += 1;
             }
         }
         for bin in rest {
-            self.tables[0][usize::from(*bin) % BINS] += 1;
+            self.bins[usize::from(*bin)][0] += 1;
         }
     }
 
     #[inline(always)]
     pub(super) fn add_zeros(&mut self, count: usize) {
         self.make_room(count);
-        self.tables[0][0] += count as u32;
+        self.bins[0][0] += count as u32;
     }
 
     pub(super) fn add(&mut self, error: f64) {
         self.make_room(1);
-        self.tables[0][usize::from(bin(error)) % BINS] += 1;
+        self.bins[usize::from(bin(error))][0] += 1;
     }
 }
 

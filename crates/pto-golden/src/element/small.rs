@@ -39,8 +39,8 @@ struct Format {
 }
 
 enum Beyond {
-    /// From half a step behind the largest on, this code.
-    Becomes(u8),
+    /// This code, which stands where the next value would be.
+    Becomes { code: u8, next: f64 },
     /// The largest.
     Saturates,
 }
@@ -77,14 +77,10 @@ impl Codec {
         };
         let (high, high_code) = match self.positive.get(above) {
             Some(next) => *next,
-            None => {
-                let before = self.positive[above - 2].0;
-                let step = if self.format.bits == 8 && self.format.sign == 0 { low } else { low - before };
-                match self.format.beyond {
-                    Beyond::Becomes(code) => (low + step, code),
-                    Beyond::Saturates => return low_code,
-                }
-            }
+            None => match self.format.beyond {
+                Beyond::Becomes { code, next } => (next, code),
+                Beyond::Saturates => return low_code,
+            },
         };
         let middle = low + (high - low) / 2.0; // exact: both have few bits
         let up = value > middle || (value == middle && (self.format.ties_away || low_code & 1 == 1));
@@ -150,10 +146,6 @@ fn hif8(code: u8) -> f64 {
     if code & 0x80 != 0 { -magnitude } else { magnitude }
 }
 
-fn i4(code: u8) -> f64 {
-    f64::from(((code << 4) as i8) >> 4)
-}
-
 macro_rules! small {
     ($($(#[$doc:meta])* $name:ident, $codec:ident, $format:expr;)*) => {$(
         static $codec: LazyLock<Codec> = LazyLock::new(|| Codec::new($format));
@@ -186,19 +178,41 @@ macro_rules! small {
 
 small! {
     /// fp8 e4m3, the finite kind of OCP. What rounds beyond 448 is NaN.
-    F8E4M3, E4M3, Format { bits: 8, value: e4m3, beyond: Beyond::Becomes(0x7F), nan: Some(0x7F), sign: 0x80, ties_away: false };
+    F8E4M3, E4M3, Format { bits: 8, value: e4m3, beyond: Beyond::Becomes { code: 0x7F, next: 480.0 }, nan: Some(0x7F), sign: 0x80, ties_away: false };
     /// fp8 e5m2. What rounds beyond 57344 is infinite.
-    F8E5M2, E5M2, Format { bits: 8, value: e5m2, beyond: Beyond::Becomes(0x7C), nan: Some(0x7E), sign: 0x80, ties_away: false };
+    F8E5M2, E5M2, Format { bits: 8, value: e5m2, beyond: Beyond::Becomes { code: 0x7C, next: 65536.0 }, nan: Some(0x7E), sign: 0x80, ties_away: false };
     /// The scale of a microscaling block: a power of two.
-    F8E8M0, E8M0, Format { bits: 8, value: e8m0, beyond: Beyond::Becomes(0xFF), nan: Some(0xFF), sign: 0, ties_away: false };
+    F8E8M0, E8M0, Format { bits: 8, value: e8m0, beyond: Beyond::Becomes { code: 0xFF, next: 2f64.powi(128) }, nan: Some(0xFF), sign: 0, ties_away: false };
     /// HiFloat8. Ties round away from zero, and what rounds beyond 32768 is infinite.
-    HiF8, HIF8, Format { bits: 8, value: hif8, beyond: Beyond::Becomes(0x6F), nan: Some(0x80), sign: 0x80, ties_away: true };
+    HiF8, HIF8, Format { bits: 8, value: hif8, beyond: Beyond::Becomes { code: 0x6F, next: 49152.0 }, nan: Some(0x80), sign: 0x80, ties_away: true };
     /// fp4 e2m1: 0, 0.5, 1, 1.5, 2, 3, 4, 6. What is beyond saturates.
     F4E2M1, E2M1, Format { bits: 4, value: |code| plain(code, 2, 1, 1), beyond: Beyond::Saturates, nan: None, sign: 8, ties_away: false };
     /// fp4 e1m2: quarters from 0 to 1.75. What is beyond saturates.
     F4E1M2, E1M2, Format { bits: 4, value: |code| plain(code, 1, 2, 1), beyond: Beyond::Saturates, nan: None, sign: 8, ties_away: false };
-    /// int4, sign-extended from the low four bits.
-    I4, INT4, Format { bits: 4, value: i4, beyond: Beyond::Saturates, nan: None, sign: 8, ties_away: false };
+}
+
+/// int4, sign-extended from the low four bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct I4(
+    /// The bits.
+    pub u8,
+);
+
+impl I4 {
+    /// The value.
+    pub fn to_f64(self) -> f64 {
+        f64::from(((self.0 << 4) as i8) >> 4)
+    }
+
+    /// Towards zero, as all integers; what is beyond -8 and 7 saturates, and NaN becomes 0.
+    pub fn from_f64(value: f64) -> Self {
+        Self((value as i8).clamp(-8, 7) as u8 & 0xF)
+    }
+
+    pub(super) fn table() -> &'static [f64; 256] {
+        static TABLE: LazyLock<[f64; 256]> = LazyLock::new(|| std::array::from_fn(|code| I4(code as u8).to_f64()));
+        &TABLE
+    }
 }
 
 /// The single precision that the cube core multiplies with when `hf32` is on: an `f32` of which only the upper mantissa

@@ -4,7 +4,7 @@ use super::histogram::bin;
 use super::stats::Sums;
 
 /// Elements decoded at a time: two such blocks of doubles stay in the nearest cache.
-pub(super) const BLOCK: usize = 512;
+pub(super) const BLOCK: usize = 1024;
 
 /// Sums kept side by side, so that the compiler can use vector registers although float addition is not associative.
 const LANES: usize = 8;

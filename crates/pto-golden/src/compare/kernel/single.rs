@@ -8,7 +8,7 @@ const LANES: usize = 16;
 /// below the limit.
 const SURE: f32 = 1.0 - 1.0 / (1 << 20) as f32;
 
-/// Between these the square of a number, and the sum of a block of them, is a normal number.
+/// Between these the square of a number is a normal number, and so is the sum of a block of them.
 const LEAST: f32 = 1e-15;
 const MOST: f32 = 1e15;
 
@@ -63,17 +63,16 @@ pub(in super::super) fn block(
             lanes.doubt[lane] |= u32::from(!right);
             lanes.above[lane] |= u32::from(size > relative * magnitude);
             lanes.worst[lane] = if size > lanes.worst[lane] { size } else { lanes.worst[lane] };
-            lanes.largest[lane] = if magnitude > lanes.largest[lane] { magnitude } else { lanes.largest[lane] };
             lanes.errors[lane] += error;
             lanes.squared_errors[lane] += error * error;
-            lanes.squares[lane] += e * e;
-            lanes.products[lane] += e * error;
-            lanes.shifted[lane] += e - shift;
-            lanes.shifted_squares[lane] += (e - shift) * (e - shift);
+            let shifted = e - shift;
+            lanes.products[lane] += shifted * error;
+            lanes.shifted[lane] += shifted;
+            lanes.shifted_squares[lane] += shifted * shifted;
             bins[lane] = bin_of_single(size);
         }
     }
-    lanes.sure(absolute)
+    lanes.sure(absolute, shift)
 }
 
 #[derive(Default)]
@@ -81,10 +80,9 @@ struct Lanes {
     doubt: [u32; LANES],
     above: [u32; LANES],
     worst: [f32; LANES],
-    largest: [f32; LANES],
     errors: [f32; LANES],
     squared_errors: [f32; LANES],
-    squares: [f32; LANES],
+    /// Of `(e - shift) * (a - e)`.
     products: [f32; LANES],
     shifted: [f32; LANES],
     shifted_squares: [f32; LANES],
@@ -92,26 +90,36 @@ struct Lanes {
 
 impl Lanes {
     #[inline(always)]
-    fn sure(&self, absolute: f32) -> Option<Sure> {
+    fn sure(&self, absolute: f32, shift: f32) -> Option<Sure> {
         let any = |lanes: &[u32; LANES]| lanes.iter().fold(0, |any, lane| any | lane) != 0;
         let most = |lanes: &[f32; LANES]| lanes.iter().fold(0f32, |most, lane| if *lane > most { *lane } else { most });
-        let (worst, largest) = (most(&self.worst), most(&self.largest));
-        let usable = |value: f32| value == 0.0 || (LEAST..=MOST).contains(&value);
-        if any(&self.doubt) || !usable(worst) || !usable(largest) {
+        let worst = most(&self.worst);
+        if any(&self.doubt) || !(worst == 0.0 || (LEAST..=MOST).contains(&worst)) {
             return None;
         }
         let total = |lanes: &[f32; LANES]| lanes.iter().map(|lane| f64::from(*lane)).sum();
+        let (errors, shifted, shifted_squares): (f64, f64, f64) =
+            (total(&self.errors), total(&self.shifted), total(&self.shifted_squares));
+        // Squares that fell below the smallest number, or rose beyond the largest: all differences from `shift` are tiny or
+        // huge. All the same is no difference, and no trouble.
+        let same = shifted == 0.0 && shifted_squares == 0.0;
+        if !(same || (f64::from(LEAST * LEAST)..=f64::from(MOST * MOST)).contains(&shifted_squares)) {
+            return None;
+        }
+        let shift = f64::from(shift);
+        let shifted_products: f64 = total(&self.products);
         Some(Sure {
             above: worst > absolute || any(&self.above),
             equal: worst == 0.0,
             sums: Sums {
                 count: BLOCK,
-                errors: total(&self.errors),
+                errors,
                 squared_errors: total(&self.squared_errors),
-                squares: total(&self.squares),
-                products: total(&self.products),
-                shifted: total(&self.shifted),
-                shifted_squares: total(&self.shifted_squares),
+                // e = (e - shift) + shift
+                squares: shifted_squares + 2.0 * shift * shifted + shift * shift * BLOCK as f64,
+                products: shifted_products + shift * errors,
+                shifted,
+                shifted_squares,
             },
         })
     }
