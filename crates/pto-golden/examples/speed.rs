@@ -79,6 +79,8 @@ fn main() {
         let (single, _) = pool.install(|| measured(compare));
         let speed = gigabytes(actual.bytes().len() * 2, wall);
         let share = 100.0 * speed / bandwidth;
-        println!("{dtype}: {wall:.4} s, processor {cpu:.4} s, {speed:.2} GB/s ({share:.0} % of reading), one thread {single:.4} s");
+        println!(
+            "{dtype}: {wall:.4} s, processor {cpu:.4} s, {speed:.2} GB/s ({share:.0} % of reading), one thread {single:.4} s"
+        );
     }
 }

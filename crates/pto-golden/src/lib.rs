@@ -35,8 +35,8 @@ mod round;
 mod scalar;
 mod shape;
 mod storage;
-pub mod suite;
 mod suggest;
+pub mod suite;
 mod tensor;
 
 pub use compare::{Options, Report, Rule, SetReport, Status, Tolerance, compare, compare_set, judge};

@@ -25,7 +25,7 @@ fn stacks(dtype: DType) -> (Tensor, Tensor) {
         let (rtol, atol) = TOLERANCES[case % TOLERANCES.len()];
         let limit = atol + rtol * value.abs();
         // One element of a case is near its limit, on either side.
-        if case % 4 != 0 && at % LEN == case % LEN {
+        if !case.is_multiple_of(4) && at % LEN == case % LEN {
             *value += if dtype.is_float() { limit * noise } else { noise.round() };
         }
         if dtype.is_float() && case % 7 == 3 && at % LEN == 5 {
@@ -33,7 +33,8 @@ fn stacks(dtype: DType) -> (Tensor, Tensor) {
             *value = specials[case / 35 % 5];
         }
     }
-    let tensor = |values: Vec<f64>| Tensor::from_f64(dtype, &ndarray::ArrayD::from_shape_vec(&shape[..], values).unwrap());
+    let tensor =
+        |values: Vec<f64>| Tensor::from_f64(dtype, &ndarray::ArrayD::from_shape_vec(&shape[..], values).unwrap());
     (tensor(actual), tensor(golden))
 }
 
@@ -126,7 +127,10 @@ fn agreement(script: &str, module: &str, dtypes: &[DType]) -> Result<(usize, usi
                     // Tolerances that f16 itself cannot hold are rounded before they are used.
                     let tiny = *dtype == DType::F16 && atol + rtol < 1e-4;
                     let margin = margin(&a, &e, rtol, atol);
-                    assert!(margin < rounding || tiny, "{dtype} case {case}, NaN {nan}: ours {ours}, theirs {theirs}, margin {margin}");
+                    assert!(
+                        margin < rounding || tiny,
+                        "{dtype} case {case}, NaN {nan}: ours {ours}, theirs {theirs}, margin {margin}"
+                    );
                     near += 1;
                 }
             }

@@ -43,7 +43,8 @@ fn ulps(dtype: DType, a: f64, e: f64) -> f64 {
             let codes = 0..1u32 << (8 * size);
             let bytes: Vec<u8> = codes.clone().flat_map(|code| code.to_le_bytes()[..size].to_vec()).collect();
             let tensor = Tensor::new(dtype, [codes.len()], bytes).unwrap();
-            let mut values: Vec<f64> = tensor.to_f64().into_iter().filter(|value| !value.is_nan()).map(|x| x + 0.0).collect();
+            let mut values: Vec<f64> =
+                tensor.to_f64().into_iter().filter(|value| !value.is_nan()).map(|x| x + 0.0).collect();
             values.sort_by(f64::total_cmp);
             values.dedup();
             values
@@ -159,7 +160,13 @@ fn figures(actual: &Tensor, expected: &Tensor, report: &Report, about: &str) -> 
         let (fa, fe) = (real(a), real(e));
         if fa.is_finite() && fe.is_finite() {
             let error = match (a, e) {
-                (Scalar::Int(a), Scalar::Int(e)) => if a < e { -(a.abs_diff(e) as f64) } else { a.abs_diff(e) as f64 },
+                (Scalar::Int(a), Scalar::Int(e)) => {
+                    if a < e {
+                        -(a.abs_diff(e) as f64)
+                    } else {
+                        a.abs_diff(e) as f64
+                    }
+                }
                 _ => fa - fe,
             };
             finite.push((fe, error));
@@ -188,9 +195,12 @@ fn figures(actual: &Tensor, expected: &Tensor, report: &Report, about: &str) -> 
     if let Some(quantiles) = report.quantiles.filter(|_| worst.is_some_and(|worst| worst < 1e38)) {
         let mut errors: Vec<f64> = finite.iter().map(|(_, error)| error.abs()).collect();
         errors.sort_by(f64::total_cmp);
-        for (share, found) in [(0.5, quantiles.p50), (0.9, quantiles.p90), (0.99, quantiles.p99), (0.999, quantiles.p999)] {
+        for (share, found) in
+            [(0.5, quantiles.p50), (0.9, quantiles.p90), (0.99, quantiles.p99), (0.999, quantiles.p999)]
+        {
             let exact = errors[((share * errors.len() as f64).ceil() as usize).max(1) - 1];
-            let fits = found >= exact * (1.0 - 1e-6) - 1e-38 && found <= exact * (1.0 + 1.0 / 16.0) * (1.0 + 1e-6) + 1e-38;
+            let fits =
+                found >= exact * (1.0 - 1e-6) - 1e-38 && found <= exact * (1.0 + 1.0 / 16.0) * (1.0 + 1e-6) + 1e-38;
             prop_assert!(fits, "quantile {} is {}, exactly {}: {}", share, found, exact, about);
         }
     }
@@ -207,7 +217,8 @@ fn tensors(dtype: DType, seed: u64, len: usize, style: u8) -> (Tensor, Tensor) {
         state ^= state << 17;
         state
     };
-    let edges: [u64; 8] = [0, 1 << (8 * size - 1), 1, u64::MAX >> 1, 0x7C00, 0x7BFF, 0x7F80_0000, 0x7FEF_FFFF_FFFF_FFFF];
+    let edges: [u64; 8] =
+        [0, 1 << (8 * size - 1), 1, u64::MAX >> 1, 0x7C00, 0x7BFF, 0x7F80_0000, 0x7FEF_FFFF_FFFF_FFFF];
     let fill = pto_golden::Fill::default_for(dtype).generate(dtype, [len], seed, "e").unwrap();
     let mut expected = fill.into_bytes();
     if style >= 2 {

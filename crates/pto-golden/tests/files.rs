@@ -125,7 +125,8 @@ fn directories_miss_nothing() {
     let (actual, expected) = (dir.path().join("a"), dir.path().join("e"));
     std::fs::create_dir_all(&actual).unwrap();
     std::fs::create_dir_all(&expected).unwrap();
-    let write = |dir: &Path, name: &str| npy::write(dir.join(format!("{name}.npy")), &sample(DType::F16, &[4])).unwrap();
+    let write =
+        |dir: &Path, name: &str| npy::write(dir.join(format!("{name}.npy")), &sample(DType::F16, &[4])).unwrap();
     write(&actual, "y");
     write(&expected, "y");
     write(&actual, "extra");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pto_golden::html::{Case, Page, error_histogram, heat_map, scatter};
-use pto_golden::{DType, Fill, Options, Report, Rule, Tensor, Tolerance, judge};
+use pto_golden::{DType, Fill, Options, Report, Rule, Tolerance, judge};
 
 fn reports() -> Vec<Report> {
     let golden = Fill::default_for(DType::F16).generate(DType::F16, [64, 96], 1, "golden").unwrap();
@@ -26,7 +26,8 @@ fn page(reports: &[Report]) -> String {
         command: Some(format!("cargo xtask kernel test a_kernel --case n={} --seed 1", 4096 + index)),
         report: None,
     };
-    let cases = reports.iter().enumerate().map(|(index, report)| Case { report: Some(report), ..case((index, report)) });
+    let cases =
+        reports.iter().enumerate().map(|(index, report)| Case { report: Some(report), ..case((index, report)) });
     Page {
         title: "kernel test".to_owned(),
         command: "cargo xtask kernel test --report report.html".to_owned(),
@@ -78,7 +79,8 @@ fn pictures_of_their_own_are_svg_files() {
 #[expect(clippy::disallowed_methods, reason = "a test looks through another program; pto-process is a sibling crate")]
 fn chromium(args: &[String]) -> Option<std::process::Output> {
     let start = |program: &&str| {
-        let flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1"];
+        let flags =
+            ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1"];
         std::process::Command::new(program).args(flags).args(args).output().ok()
     };
     ["chromium", "chromium-browser", "google-chrome"].iter().find_map(start)
@@ -87,7 +89,11 @@ fn chromium(args: &[String]) -> Option<std::process::Output> {
 /// Width, height and how many kinds of bytes: a blank picture has few.
 fn looked_at(page: &Path, width: u32, scheme: &str) -> Option<(u32, u32, usize)> {
     let picture: PathBuf = page.with_extension(format!("{width}.{scheme}.png"));
-    let dark = if scheme == "dark" { "--blink-settings=preferredColorScheme=0" } else { "--blink-settings=preferredColorScheme=1" };
+    let dark = if scheme == "dark" {
+        "--blink-settings=preferredColorScheme=0"
+    } else {
+        "--blink-settings=preferredColorScheme=1"
+    };
     chromium(&[
         dark.to_owned(),
         format!("--window-size={width},2400"),

@@ -99,7 +99,8 @@ fn runs_that_differ_in_the_last_place_are_not_deterministic() {
 
 #[test]
 fn saturation_has_its_own_word() {
-    let report = judge(&tensor(&[f16::MAX]), &tensor(&[f16::INFINITY]), &Rule::default_for(DType::F16), &Options::default());
+    let report =
+        judge(&tensor(&[f16::MAX]), &tensor(&[f16::INFINITY]), &Rule::default_for(DType::F16), &Options::default());
     assert!(!report.passed() && report.saturated == 1);
     assert!(report.message.contains("1 of them saturated where an infinity is expected"), "{}", report.message);
 }

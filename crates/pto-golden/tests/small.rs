@@ -29,7 +29,8 @@ fn compare(module: &str, types: &[(DType, &str)]) -> Result<(), String> {
     std::fs::write(dir.path().join("types.json"), serde_json::to_string(&names).unwrap()).unwrap();
     support::python(dir.path(), &SCRIPT.replace("MODULE", module), module)?;
     for (dtype, _) in types {
-        let load = |what: &str| npy::read(dir.path().join(format!("{dtype}_{what}.npy"))).unwrap().to_vec::<f64>().unwrap();
+        let load =
+            |what: &str| npy::read(dir.path().join(format!("{dtype}_{what}.npy"))).unwrap().to_vec::<f64>().unwrap();
         let same = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
         let values = load("values");
         let codes: Vec<u8> = (0..values.len()).map(|code| code as u8).collect();
@@ -38,10 +39,12 @@ fn compare(module: &str, types: &[(DType, &str)]) -> Result<(), String> {
             assert!(same(*ours, *theirs), "{dtype} {code:#04x} is {ours}, {module} has {theirs}");
         }
         let (given, theirs) = (load("in"), load("out"));
-        let ours = Tensor::from_f64(*dtype, &ndarray::ArrayD::from_shape_vec(&[given.len()][..], given.clone()).unwrap());
+        let ours =
+            Tensor::from_f64(*dtype, &ndarray::ArrayD::from_shape_vec(&[given.len()][..], given.clone()).unwrap());
         for ((given, ours), theirs) in given.iter().zip(ours.to_f64()).zip(theirs) {
             // Neither type of four bits has a NaN, and e8m0 no zero: what becomes of those is nobody's business.
-            let undefined = (given.is_nan() && dtype.bits() == 4) || (*dtype == DType::F8E8M0 && *given <= 2f64.powi(-127));
+            let undefined =
+                (given.is_nan() && dtype.bits() == 4) || (*dtype == DType::F8E8M0 && *given <= 2f64.powi(-127));
             assert!(same(ours, theirs) || undefined, "{dtype} of {given} is {ours}, {module} has {theirs}");
         }
     }

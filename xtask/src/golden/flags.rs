@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use pto_golden::suite::{RuleKind, Rules, Spec, Tail};
 use pto_golden::DType;
+use pto_golden::suite::{RuleKind, Rules, Spec, Tail};
 
 use crate::exit::Failure;
 

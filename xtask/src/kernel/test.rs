@@ -104,7 +104,8 @@ fn page(path: &Path, report: &Report) -> Result<(), Failure> {
         }
         for case in &kernel.cases {
             let command = Some(repeat(kernel, case));
-            let entry = |name, passed, message, report| html::Case { name, passed, message, command: command.clone(), report };
+            let entry =
+                |name, passed, message, report| html::Case { name, passed, message, command: command.clone(), report };
             let name = format!("{} {} ({})", kernel.name, case.case, case.target);
             // A case may be wrong though its outputs are right: an input was overwritten, or nothing was launched.
             if case.outputs.is_empty() || (!case.passed() && case.outputs.values().all(|output| output.passed())) {

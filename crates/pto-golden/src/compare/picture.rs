@@ -13,7 +13,9 @@ const POINTS: usize = 400;
 pub(super) fn map(sight: &Sight<'_>) -> Vec<String> {
     let (rows, width) = match sight.rows() {
         // A vector is broken into lines.
-        (1, width) => (width.div_ceil(COLUMNS * width.div_ceil(LINES * COLUMNS)), COLUMNS * width.div_ceil(LINES * COLUMNS)),
+        (1, width) => {
+            (width.div_ceil(COLUMNS * width.div_ceil(LINES * COLUMNS)), COLUMNS * width.div_ceil(LINES * COLUMNS))
+        }
         rows => rows,
     };
     let (lines, columns) = (rows.min(LINES), width.min(COLUMNS));

@@ -145,13 +145,7 @@ impl Report {
     }
 
     /// A verdict reached without looking at any element.
-    pub(super) fn unseen(
-        status: Status,
-        message: String,
-        about: &Tensor,
-        rule: &Rule,
-        options: &Options,
-    ) -> Self {
+    pub(super) fn unseen(status: Status, message: String, about: &Tensor, rule: &Rule, options: &Options) -> Self {
         Self {
             status,
             message,
@@ -186,13 +180,7 @@ impl Report {
     }
 
     /// The verdict on tensors of one dtype and one shape.
-    pub(super) fn seen(
-        stats: Stats,
-        actual: &Tensor,
-        expected: &Tensor,
-        rule: &Rule,
-        options: &Options,
-    ) -> Self {
+    pub(super) fn seen(stats: Stats, actual: &Tensor, expected: &Tensor, rule: &Rule, options: &Options) -> Self {
         let difference = |at: usize, error: Option<f64>| {
             let (actual, golden) = (actual.get(at)?, expected.get(at)?);
             Some(Difference { index: expected.coordinates(at), actual, expected: golden, error })
@@ -254,7 +242,8 @@ impl Report {
             Rule::Whole { rmse, r2, cosine, snr } => {
                 // Without noise there is no SNR, and without variance no R2: then the RMSE decides, or equality.
                 let equal = self.worst_abs.as_ref().is_none_or(|worst| worst.error == Some(0.0));
-                let least = |found: Option<f64>, least: f64| least == f64::NEG_INFINITY || equal || found >= Some(least);
+                let least =
+                    |found: Option<f64>, least: f64| least == f64::NEG_INFINITY || equal || found >= Some(least);
                 let small = rmse == f64::INFINITY || equal || self.relative_rmse.is_some_and(|found| found <= rmse);
                 self.hopeless == 0 && small && least(self.r2, r2) && least(self.cosine, cosine) && least(self.snr, snr)
             }
@@ -298,7 +287,10 @@ impl Report {
                     format!("{mismatches} of {elements} elements differ ({share:.3} %){hopeless} ({words}){worst}")
                 }
                 Rule::Determinism if status == Status::Differs => {
-                    format!("not deterministic: {mismatches} of {elements} elements differ between runs{}", self.worst_in_words())
+                    format!(
+                        "not deterministic: {mismatches} of {elements} elements differ between runs{}",
+                        self.worst_in_words()
+                    )
                 }
                 _ if status == Status::Differs => {
                     let saturated = match self.saturated {
@@ -309,7 +301,8 @@ impl Report {
                     format!("{mismatches} of {elements} elements differ ({share:.3} %){saturated} ({words}){worst}")
                 }
                 _ => {
-                    let nan = if options.equal_nan && self.actual_non_finite.nan > 0 { ", NaN equal to NaN" } else { "" };
+                    let nan =
+                        if options.equal_nan && self.actual_non_finite.nan > 0 { ", NaN equal to NaN" } else { "" };
                     format!("{elements} elements agree ({words}{nan}){}", self.worst_in_words())
                 }
             },

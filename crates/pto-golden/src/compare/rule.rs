@@ -215,6 +215,8 @@ fn percent(share: f64) -> f64 {
 fn whole(f: &mut fmt::Formatter<'_>, rmse: f64, least: [(&str, f64); 3]) -> fmt::Result {
     let mut parts = Vec::new();
     parts.extend((rmse < f64::INFINITY).then(|| format!("relative RMSE at most {rmse:e}")));
-    parts.extend(least.iter().filter(|(_, limit)| limit.is_finite()).map(|(what, limit)| format!("{what} at least {limit}")));
+    parts.extend(
+        least.iter().filter(|(_, limit)| limit.is_finite()).map(|(what, limit)| format!("{what} at least {limit}")),
+    );
     f.write_str(&parts.join(", "))
 }

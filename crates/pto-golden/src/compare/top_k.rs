@@ -25,7 +25,10 @@ pub fn top_k(actual: &Tensor, expected: &Tensor, scores: &Tensor, tolerance: Tol
     let picked = |indices: &Tensor| pick(indices, scores, *k, *n);
     let ((gathered, mut invalid), (golden, bad_golden)) = (picked(actual), picked(expected));
     if let Some(at) = bad_golden.first() {
-        return refused(format!("the expected index at {:?} is out of range or there twice", expected.coordinates(*at)));
+        return refused(format!(
+            "the expected index at {:?} is out of range or there twice",
+            expected.coordinates(*at)
+        ));
     }
     let mut report = judge(&gathered, &golden, &Rule::Close(tolerance), options);
     let ties = (0..expected.len()).filter(|at| actual.get(*at) != expected.get(*at)).count();
@@ -39,7 +42,8 @@ pub fn top_k(actual: &Tensor, expected: &Tensor, scores: &Tensor, tolerance: Tol
         report.mismatches = report.mismatches.max(invalid.len());
         report.hopeless += invalid.len();
         let first = expected.coordinates(invalid[0]);
-        report.message = format!("{} indices out of range or there twice, first at {first:?}; {}", invalid.len(), report.message);
+        report.message =
+            format!("{} indices out of range or there twice, first at {first:?}; {}", invalid.len(), report.message);
         invalid.truncate(options.listed);
         let list = |at: &usize| {
             let (found, wanted) = (actual.get(*at)?, expected.get(*at)?);

@@ -5,6 +5,18 @@
 pub trait Cpu: Copy + Send + Sync {
     /// `bytes` holds `out.len()` elements.
     fn read_f16(bytes: &[u8], out: &mut [f32]);
+
+    /// Moves what is not 0 to the front of `out`, which is as long as `from`, in order, and says how many there are. What
+    /// is behind them is anything.
+    #[inline(always)]
+    fn compress(from: &[u16], out: &mut [u16]) -> usize {
+        let mut count = 0;
+        for value in from {
+            out[count] = *value;
+            count += usize::from(*value != 0);
+        }
+        count
+    }
 }
 
 /// Whatever the program was compiled for.
@@ -67,9 +79,77 @@ impl Cpu for F16c {
     }
 }
 
+/// The same with AVX-512, which can compress.
+#[cfg(target_arch = "x86_64")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx512(());
+
+#[cfg(target_arch = "x86_64")]
+impl Avx512 {
+    /// Whether this machine has it.
+    pub(crate) fn detect() -> bool {
+        F16c::detect()
+            && std::is_x86_feature_detected!("avx512f")
+            && std::is_x86_feature_detected!("avx512dq")
+            && std::is_x86_feature_detected!("avx512vl")
+            && std::is_x86_feature_detected!("avx512bw")
+            && std::is_x86_feature_detected!("avx512vbmi2")
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Cpu for Avx512 {
+    #[inline(always)]
+    fn read_f16(bytes: &[u8], out: &mut [f32]) {
+        F16c::read_f16(bytes, out);
+    }
+
+    #[inline(always)]
+    fn compress(from: &[u16], out: &mut [u16]) -> usize {
+        use std::arch::x86_64::{
+            _mm512_loadu_si512, _mm512_maskz_compress_epi16, _mm512_storeu_si512, _mm512_test_epi16_mask,
+        };
+        assert!(from.len() <= out.len());
+        let (whole, rest) = from.as_chunks::<32>();
+        let mut count = 0;
+        for values in whole {
+            // SAFETY: code for `Avx512` runs only where `detect` found its instructions (`compare::scan`). 32 values are
+            // read from an array of 32. 32 are written at `count`, which is at most the values before these, so that
+            // `count + 32` is at most `from.len()`, and `out` is no shorter.
+            unsafe {
+                let values = _mm512_loadu_si512(values.as_ptr().cast());
+                let some = _mm512_test_epi16_mask(values, values);
+                _mm512_storeu_si512(out.as_mut_ptr().add(count).cast(), _mm512_maskz_compress_epi16(some, values));
+                count += some.count_ones() as usize;
+            }
+        }
+        for value in rest {
+            out[count] = *value;
+            count += usize::from(*value != 0);
+        }
+        count
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_zero_moves_to_the_front() {
+        let from: Vec<u16> = (0..1000u32).map(|i| (i * i % 7) as u16).collect();
+        let wanted: Vec<u16> = from.iter().copied().filter(|value| *value != 0).collect();
+        let check = |compress: fn(&[u16], &mut [u16]) -> usize| {
+            let mut out = vec![0; from.len()];
+            let count = compress(&from, &mut out);
+            assert_eq!(out[..count], wanted);
+        };
+        check(Portable::compress);
+        #[cfg(target_arch = "x86_64")]
+        if Avx512::detect() {
+            check(Avx512::compress);
+        }
+    }
 
     #[test]
     fn every_f16_is_read_as_the_value_it_has() {

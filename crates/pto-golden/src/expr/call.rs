@@ -156,12 +156,13 @@ impl Evaluator<'_> {
         indices: &TensorValue,
     ) -> Result<TensorValue, ExprError> {
         let axes = value.shape().len();
-        let axis = call.option("axis").map_or_else(
-            || self.axis_in_range(&call.operands[0], 0, axes),
-            |written| self.axis(written, axes),
-        )?;
+        let axis = call
+            .option("axis")
+            .map_or_else(|| self.axis_in_range(&call.operands[0], 0, axes), |written| self.axis(written, axes))?;
         let TensorValue::Int(indices) = indices else {
-            return Err(self.error(&call.operands[1], format!("`{}` is no tensor of integers", self.text(&call.operands[1]))));
+            return Err(
+                self.error(&call.operands[1], format!("`{}` is no tensor of integers", self.text(&call.operands[1])))
+            );
         };
         reference::gather(value, indices, axis).map_err(|index| {
             let size = value.shape()[axis];
@@ -191,9 +192,7 @@ impl Evaluator<'_> {
     ) -> Result<TensorValue, ExprError> {
         let steps = self.binary(node, BinaryOp::Div, value, scale)?.into_real();
         // `as` saturates, far beyond what any integer type holds; NaN becomes 0.
-        let whole = TensorValue::Int(map(&steps, |steps| {
-            steps.round_ties_even().clamp(-1e30, 1e30) as i128
-        }));
+        let whole = TensorValue::Int(map(&steps, |steps| steps.round_ties_even().clamp(-1e30, 1e30) as i128));
         self.binary(node, BinaryOp::Add, &whole, zero)
     }
 

@@ -52,9 +52,9 @@ pub fn open(path: impl AsRef<Path>, declared: &Declared) -> Result<Content, Erro
             None => npy::read(path),
         }),
         Some("npz") => npz::read(path, declared.dtype).map(Content::Named),
-        Some("safetensors") => safetensors::read(Storage::map(path)?)
-            .map(Content::Named)
-            .map_err(|error| error.in_file(path)),
+        Some("safetensors") => {
+            safetensors::read(Storage::map(path)?).map(Content::Named).map_err(|error| error.in_file(path))
+        }
         Some(_) => one(match (declared.dtype, &declared.shape) {
             (Some(dtype), Some(shape)) => raw::read(path, dtype, shape.clone()),
             (Some(dtype), None) => raw::read_flat(path, dtype),

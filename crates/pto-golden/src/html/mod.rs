@@ -76,13 +76,20 @@ impl Page<'_> {
     fn table(&self, page: &mut String) {
         page.push_str("<div class=\"wide\"><table>\n<thead><tr><th>case</th><th>verdict</th><th>dtype</th><th>elements</th><th>wrong</th><th>worst error</th><th>relative RMSE</th><th>rule</th></tr></thead>\n<tbody>\n");
         for (index, case) in self.cases.iter().enumerate() {
-            let _ = writeln!(page, "<tr><td><a href=\"#case-{index}\">{}</a></td><td>{}</td>{}</tr>", escaped(&case.name), case.mark(), case.figures());
+            let _ = writeln!(
+                page,
+                "<tr><td><a href=\"#case-{index}\">{}</a></td><td>{}</td>{}</tr>",
+                escaped(&case.name),
+                case.mark(),
+                case.figures()
+            );
         }
         page.push_str("</tbody></table></div>\n");
     }
 
     fn surroundings(&self, page: &mut String) {
-        let _ = writeln!(page, "<section><h2>How to do it again</h2>\n<pre><code>{}</code></pre>", escaped(&self.command));
+        let _ =
+            writeln!(page, "<section><h2>How to do it again</h2>\n<pre><code>{}</code></pre>", escaped(&self.command));
         page.push_str("<dl>\n");
         for (name, value) in &self.environment {
             let _ = writeln!(page, "<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(value));
@@ -112,7 +119,13 @@ impl Case<'_> {
     }
 
     fn section(&self, index: usize, page: &mut String) {
-        let _ = writeln!(page, "<section id=\"case-{index}\"><h2>{} {}</h2>\n<p>{}</p>", escaped(&self.name), self.mark(), escaped(&self.message));
+        let _ = writeln!(
+            page,
+            "<section id=\"case-{index}\"><h2>{} {}</h2>\n<p>{}</p>",
+            escaped(&self.name),
+            self.mark(),
+            escaped(&self.message)
+        );
         if let Some(report) = self.report {
             details(report, page);
         }
@@ -169,7 +182,8 @@ fn statistics(report: &Report, page: &mut String) {
         ("infinite", format!("{}, expected {}", report.actual_non_finite.inf, report.expected_non_finite.inf)),
     ];
     if let Some(quantiles) = report.quantiles {
-        let text = format!("{:.2e}, {:.2e}, {:.2e}, {:.2e}", quantiles.p50, quantiles.p90, quantiles.p99, quantiles.p999);
+        let text =
+            format!("{:.2e}, {:.2e}, {:.2e}, {:.2e}", quantiles.p50, quantiles.p90, quantiles.p99, quantiles.p999);
         rows.push(("errors of 50, 90, 99, 99.9 % at most", text));
     }
     page.push_str("<details><summary>figures</summary><div class=\"wide\"><table>\n");
@@ -186,7 +200,11 @@ fn mismatches(report: &Report, page: &mut String) {
     page.push_str("<details><summary>first mismatches</summary><div class=\"wide\"><table>\n<tr><th>at</th><th>actual</th><th>expected</th><th>off by</th></tr>\n");
     for difference in &report.first {
         let off = difference.error.map_or(String::new(), |error| crate::Scalar::Float(error).to_string());
-        let _ = writeln!(page, "<tr><td>{:?}</td><td>{}</td><td>{}</td><td>{off}</td></tr>", difference.index, difference.actual, difference.expected);
+        let _ = writeln!(
+            page,
+            "<tr><td>{:?}</td><td>{}</td><td>{}</td><td>{off}</td></tr>",
+            difference.index, difference.actual, difference.expected
+        );
     }
     page.push_str("</table></div></details>\n");
 }

@@ -31,7 +31,9 @@ pub(super) fn standalone(svg: &Svg) -> Option<String> {
 }
 
 fn open(label: &str, width: f64, height: f64) -> String {
-    format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\" font-family=\"sans-serif\" font-size=\"12\">")
+    format!(
+        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\" font-family=\"sans-serif\" font-size=\"12\">"
+    )
 }
 
 fn close(mut text: String) -> Option<Svg> {
@@ -77,7 +79,12 @@ pub(super) fn histogram(buckets: &[Bucket]) -> Option<Svg> {
     for decade in 0..=decades as u32 {
         let y = TOP + height - level(10u64.pow(decade));
         let _ = write!(text, "<line x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"{LINE}\"/>");
-        let _ = write!(text, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{SOFT}\">1e{decade}</text>", LEFT - 6.0, y + 4.0);
+        let _ = write!(
+            text,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{SOFT}\">1e{decade}</text>",
+            LEFT - 6.0,
+            y + 4.0
+        );
     }
     let step = width / buckets.len() as f64;
     for (index, bucket) in buckets.iter().enumerate() {
@@ -94,10 +101,17 @@ pub(super) fn histogram(buckets: &[Bucket]) -> Option<Svg> {
     }
     let label = |bucket: &Bucket| if bucket.from == 0.0 { "0".to_owned() } else { format!("{:.0e}", bucket.from) };
     let shown = [0, buckets.len() / 2, buckets.len() - 1];
-    for (place, index) in shown.into_iter().enumerate().filter(|(place, index)| *place == 0 || shown[place - 1] != *index) {
+    for (place, index) in
+        shown.into_iter().enumerate().filter(|(place, index)| *place == 0 || shown[place - 1] != *index)
+    {
         let anchor = ["start", "middle", "end"][if index == 0 { 0 } else { place }];
         let x = LEFT + (index as f64 + 0.5) * step;
-        let _ = write!(text, "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"{SOFT}\">{}</text>", HEIGHT - 12.0, label(&buckets[index]));
+        let _ = write!(
+            text,
+            "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"{SOFT}\">{}</text>",
+            HEIGHT - 12.0,
+            label(&buckets[index])
+        );
     }
     close(text)
 }
@@ -113,7 +127,9 @@ pub(super) fn scatter(points: &[Point]) -> Option<Svg> {
     }
     let mut text = open("actual against expected values", WIDTH, HEIGHT);
     let (width, height) = (WIDTH - LEFT - 8.0, HEIGHT - TOP - BELOW);
-    let place = |point: &Point| (LEFT + (point.expected - low) / span * width, TOP + height - (point.actual - low) / span * height);
+    let place = |point: &Point| {
+        (LEFT + (point.expected - low) / span * width, TOP + height - (point.actual - low) / span * height)
+    };
     let _ = write!(
         text,
         "<rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"{LINE}\"/>\
@@ -124,16 +140,33 @@ pub(super) fn scatter(points: &[Point]) -> Option<Svg> {
     for point in points {
         let (x, y) = place(point);
         let (fill, radius) = if point.wrong { (BAD, 2.6) } else { (MARK, 2.0) };
-        let _ = write!(text, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{fill}\" fill-opacity=\"0.7\"/>");
+        let _ =
+            write!(text, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{fill}\" fill-opacity=\"0.7\"/>");
     }
-    let number = |value: f64| crate::Scalar::Float(f64::from(format!("{value:.2e}").parse::<f32>().unwrap_or(0.0))).to_string();
+    let number =
+        |value: f64| crate::Scalar::Float(f64::from(format!("{value:.2e}").parse::<f32>().unwrap_or(0.0))).to_string();
     let ends = [(LEFT, "start", low), (LEFT + width, "end", high)];
     for (x, anchor, value) in ends {
-        let _ = write!(text, "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"{SOFT}\">{}</text>", HEIGHT - 16.0, number(value));
+        let _ = write!(
+            text,
+            "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"{SOFT}\">{}</text>",
+            HEIGHT - 16.0,
+            number(value)
+        );
     }
     for (y, value) in [(TOP + height, low), (TOP + 10.0, high)] {
-        let _ = write!(text, "<text x=\"{:.1}\" y=\"{y:.1}\" text-anchor=\"end\" fill=\"{SOFT}\">{}</text>", LEFT - 6.0, number(value));
+        let _ = write!(
+            text,
+            "<text x=\"{:.1}\" y=\"{y:.1}\" text-anchor=\"end\" fill=\"{SOFT}\">{}</text>",
+            LEFT - 6.0,
+            number(value)
+        );
     }
-    let _ = write!(text, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"{INK}\">expected</text>", LEFT + width / 2.0, HEIGHT - 4.0);
+    let _ = write!(
+        text,
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"{INK}\">expected</text>",
+        LEFT + width / 2.0,
+        HEIGHT - 4.0
+    );
     close(text)
 }

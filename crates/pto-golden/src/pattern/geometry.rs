@@ -4,7 +4,7 @@ use super::sight::Sight;
 use super::{Kind, Pattern};
 
 /// In a part that is wrong as a whole, at least so many elements are wrong. The others are right by chance.
-const DENSE: f64 = 0.5;
+const DENSE: f64 = 0.3;
 
 /// The simplest place that holds every wrong element and hardly a right one.
 pub(super) fn find(sight: &Sight<'_>) -> Option<Pattern> {
@@ -14,14 +14,13 @@ pub(super) fn find(sight: &Sight<'_>) -> Option<Pattern> {
     let held = held(sight);
     let (rows, width) = sight.rows();
     if rows > 1 && width > 1 {
-        if let Some(found) = by_rows(sight, rows, width).or_else(|| by_columns(sight, rows, width)) {
+        let found =
+            by_rows(sight, width).or_else(|| by_columns(sight, rows, width)).or_else(|| tile(sight, rows, width));
+        if let Some(found) = found {
             return Some(found.pattern(&held));
         }
     }
-    let runs = Runs::of(&sight.wrong);
-    runs.place(sight.len, "elements", 1)
-        .or_else(|| tile(sight, rows, width))
-        .map(|found| found.pattern(&held))
+    place(&sight.wrong, "elements", 1).map(|found| found.pattern(&held))
 }
 
 /// A place in words.
@@ -61,11 +60,10 @@ fn whole_parts(counts: &[usize], size: usize) -> Option<Vec<bool>> {
     (dense && clean && filled.len() < counts.len()).then(|| counts.iter().map(bad).collect())
 }
 
-fn by_rows(sight: &Sight<'_>, rows: usize, width: usize) -> Option<Place> {
-    let counts: Vec<usize> =
-        sight.wrong.chunks(width).map(|row| row.iter().filter(|wrong| **wrong).count()).collect();
+fn by_rows(sight: &Sight<'_>, width: usize) -> Option<Place> {
+    let counts: Vec<usize> = sight.wrong.chunks(width).map(|row| row.iter().filter(|wrong| **wrong).count()).collect();
     let parts = whole_parts(&counts, width)?;
-    let mut place = Runs::of(&parts).place(rows, "rows", width)?;
+    let mut place = place(&parts, "rows", width)?;
     if place.kind == Kind::Periodic {
         place.kind = Kind::RowStripes;
     }
@@ -78,7 +76,7 @@ fn by_columns(sight: &Sight<'_>, rows: usize, width: usize) -> Option<Place> {
         counts.iter_mut().zip(row).for_each(|(count, wrong)| *count += usize::from(*wrong));
     }
     let parts = whole_parts(&counts, rows)?;
-    let mut place = Runs::of(&parts).place(width, "columns", 1)?;
+    let mut place = place(&parts, "columns", 1)?;
     if place.kind == Kind::Tail {
         place.kind = Kind::RowTail;
     }
@@ -87,9 +85,6 @@ fn by_columns(sight: &Sight<'_>, rows: usize, width: usize) -> Option<Place> {
 
 /// A rectangle of rows and columns.
 fn tile(sight: &Sight<'_>, rows: usize, width: usize) -> Option<Place> {
-    if rows < 2 || width < 2 {
-        return None;
-    }
     let (mut top, mut bottom, mut left, mut right) = (rows, 0, width, 0);
     for (at, _) in sight.wrong.iter().enumerate().filter(|(_, wrong)| **wrong) {
         let (row, column) = (at / width, at % width);
@@ -98,62 +93,86 @@ fn tile(sight: &Sight<'_>, rows: usize, width: usize) -> Option<Place> {
     }
     let area = (bottom - top + 1) * (right - left + 1);
     let dense = sight.wrong_count as f64 > DENSE * area as f64;
-    (dense && area > 1 && area < sight.len).then(|| Place {
-        kind: Kind::Tile,
-        text: format!("rows {top} to {bottom}, columns {left} to {right}"),
-    })
+    (dense && area > 1 && right - left + 1 < width)
+        .then(|| Place { kind: Kind::Tile, text: format!("rows {top} to {bottom}, columns {left} to {right}") })
+}
+
+/// Where the wrong parts are. Right ones between them may be right by chance: gaps are closed, the smallest first, until
+/// what is left has a shape or is mostly right.
+fn place(wrong: &[bool], name: &str, elements: usize) -> Option<Place> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for (at, _) in wrong.iter().enumerate().filter(|(_, wrong)| **wrong) {
+        match runs.last_mut() {
+            Some(last) if last.1 == at => last.1 = at + 1,
+            _ => runs.push((at, at + 1)),
+        }
+    }
+    let count: usize = runs.iter().map(|(start, end)| end - start).sum();
+    for gap in [0, 1, 2, 3, 4, 6, 8, 12, 16, 24] {
+        runs = closed(&runs, gap);
+        let density = count as f64 / runs.iter().map(|(start, end)| end - start).sum::<usize>() as f64;
+        if density < DENSE {
+            return None;
+        }
+        let shape = Shape { runs: &runs, parts: wrong.len(), name, elements, by_chance: density < 0.95 };
+        if let Some(place) = shape.place() {
+            return Some(place);
+        }
+    }
+    None
+}
+
+/// Stretches with gaps up to this closed.
+fn closed(runs: &[(usize, usize)], gap: usize) -> Vec<(usize, usize)> {
+    let mut closed: Vec<(usize, usize)> = Vec::with_capacity(runs.len());
+    for run in runs {
+        match closed.last_mut() {
+            Some(last) if run.0 - last.1 <= gap => last.1 = run.1,
+            _ => closed.push(*run),
+        }
+    }
+    closed
 }
 
 /// Stretches of wrong parts.
-struct Runs {
+struct Shape<'a> {
     /// First part and the one behind the last.
-    runs: Vec<(usize, usize)>,
+    runs: &'a [(usize, usize)],
+    /// How many there are in all.
+    parts: usize,
+    name: &'a str,
+    /// In one part.
+    elements: usize,
+    /// Some are right by chance, so that ends are not sharp.
+    by_chance: bool,
 }
 
-impl Runs {
-    /// Parts that are right between wrong ones are taken as right by chance if they are few for the stretch: gaps are
-    /// closed from the smallest on while what is closed stays mostly wrong.
-    fn of(wrong: &[bool]) -> Self {
-        let mut runs: Vec<(usize, usize)> = Vec::new();
-        for (at, _) in wrong.iter().enumerate().filter(|(_, wrong)| **wrong) {
-            match runs.last_mut() {
-                Some(last) if last.1 == at => last.1 = at + 1,
-                _ => runs.push((at, at + 1)),
-            }
-        }
-        for gap in [1, 2, 3, 4, 6, 8] {
-            let longest = runs.iter().map(|(start, end)| end - start).max().unwrap_or(0);
-            if longest < 8 * gap {
-                break;
-            }
-            let mut closed: Vec<(usize, usize)> = Vec::with_capacity(runs.len());
-            for run in runs {
-                match closed.last_mut() {
-                    Some(last) if run.0 - last.1 <= gap => last.1 = run.1,
-                    _ => closed.push(run),
-                }
-            }
-            runs = closed;
-        }
-        Self { runs }
-    }
-
-    /// `parts` of them there are in all, each of so many elements.
-    fn place(&self, parts: usize, name: &str, elements: usize) -> Option<Place> {
+impl Shape<'_> {
+    fn place(&self) -> Option<Place> {
+        let Self { parts, name, .. } = self;
         let place = |kind, text: String| Some(Place { kind, text });
         let numbered = |start: usize, end: usize| match end - start {
             1 => format!("{} {start} of {parts}", name.trim_end_matches('s')),
             _ => format!("{name} {start} to {} of {parts}", end - 1),
         };
-        match self.runs.as_slice() {
+        let slack = |length: usize| if self.by_chance { (length / 8).min(16) } else { 0 };
+        match self.runs {
             [] => None,
-            [(0, end)] if *end == parts => None,
-            [(0, end)] => place(Kind::Head, numbered(0, *end)),
-            [(start, end)] if *end == parts => place(Kind::Tail, numbered(*start, *end)),
-            [(start, end)] if (end - start) * elements > 1 => place(Kind::Block, numbered(*start, *end)),
-            [_] => None,
+            [(start, end)] => {
+                let length = end - start;
+                let (at_start, at_end) = (*start <= slack(length), *end + slack(length) >= *parts);
+                match (at_start, at_end) {
+                    (true, true) => None,
+                    (true, false) => place(Kind::Head, numbered(0, *end)),
+                    (false, true) => place(Kind::Tail, numbered(*start, *parts)),
+                    (false, false) if length * self.elements > 1 => place(Kind::Block, numbered(*start, *end)),
+                    (false, false) => None,
+                }
+            }
             runs => {
-                let (period, phase, length) = period(runs, parts)?;
+                // Two stretches that are ragged at their ends prove no period.
+                let enough = runs.len() > 2 || !self.by_chance;
+                let (period, phase, length) = period(runs, *parts).filter(|_| enough)?;
                 let every = format!("{length} {name} of every {period}, from {phase} on");
                 place(Kind::Periodic, every)
             }
@@ -164,22 +183,22 @@ impl Runs {
 /// Period, phase and length of stretches that come back regularly. The first and the last may be cut off at the ends.
 fn period(runs: &[(usize, usize)], parts: usize) -> Option<(usize, usize, usize)> {
     let length = |run: &(usize, usize)| run.1 - run.0;
-    let mut lengths: Vec<usize> = runs.iter().map(length).collect();
-    lengths.sort_unstable();
-    let usual = lengths[lengths.len() / 2];
-    let mut steps: Vec<usize> = runs.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
-    steps.sort_unstable();
-    let period = steps[steps.len() / 2];
+    let middle = |mut values: Vec<usize>| {
+        values.sort_unstable();
+        values[values.len() / 2]
+    };
+    let usual = middle(runs.iter().map(length).collect());
+    let period = middle(runs.windows(2).map(|pair| pair[1].0 - pair[0].0).collect());
     let phase = runs[0].0;
     // By chance the ends of a stretch may be right: a little slack for long ones.
-    let slack = usual / 16;
+    let slack = usual / 8;
     let regular = runs.iter().enumerate().all(|(index, run)| {
         let start_fits = run.0.abs_diff(phase + index * period) <= slack;
         let cut = run.1 == parts;
         start_fits && (length(run).abs_diff(usual) <= slack || (cut && length(run) <= usual))
     });
-    let complete = phase < period + slack && phase + runs.len() * period + usual > parts.min(phase + runs.len() * period);
     let last = runs[runs.len() - 1].0;
-    let reaches_end = last + period + slack >= parts.saturating_sub(usual.saturating_sub(1));
-    (regular && complete && reaches_end && period > usual).then_some((period, phase, usual))
+    let from_the_start = phase < period + slack;
+    let to_the_end = last + period + slack >= parts.saturating_sub(usual.saturating_sub(1));
+    (regular && from_the_start && to_the_end && period > usual).then_some((period, phase, usual))
 }

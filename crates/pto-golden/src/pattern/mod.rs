@@ -73,7 +73,10 @@ pub(crate) fn find_in(sight: &Sight<'_>, clues: &Clues<'_>) -> Vec<Pattern> {
     }
     let mut patterns = Vec::new();
     match transform::find(sight) {
-        Some(transform) if sight.wrong_share() > EVERYWHERE => patterns.push(transform),
+        // Values at other places explain more than the places.
+        Some(transform) if transform::is_move(&transform) || sight.wrong_share() > EVERYWHERE => {
+            patterns.push(transform)
+        }
         transform => {
             patterns.extend(values::some(sight));
             patterns.extend(geometry::find(sight));
@@ -94,7 +97,9 @@ pub(crate) fn is_searched(elements: usize) -> bool {
 /// What the wrong elements hold was there before the launch.
 fn clue(sight: &Sight<'_>, clues: &Clues<'_>) -> Option<Pattern> {
     let same = |other: &&Tensor| {
-        other.dtype() == sight.expected.dtype() && other.len() == sight.len && sight.wrong_hold(|at| sight.bytes_of(other, at))
+        other.dtype() == sight.expected.dtype()
+            && other.len() == sight.len
+            && sight.wrong_hold(|at| sight.bytes_of(other, at))
     };
     if clues.previous.filter(same).is_some() {
         let where_ = geometry::find(sight).map_or(String::new(), |place| format!(" ({})", place.evidence));

@@ -21,6 +21,12 @@ pub(super) fn find(sight: &Sight<'_>) -> Option<Pattern> {
         .or_else(|| offset(sight))
 }
 
+/// Whether it says that right values are at other places.
+pub(super) fn is_move(pattern: &Pattern) -> bool {
+    let moves = [Kind::Transposed, Kind::Shifted, Kind::SwappedHalves, Kind::SwappedPairs];
+    moves.iter().any(|kind| kind.entry().id == pattern.id)
+}
+
 fn negated(sight: &Sight<'_>) -> Option<Pattern> {
     (sight.share(|at| sight.near(-sight.a(at), sight.e(at))) > NEARLY_ALL)
         .then(|| Pattern::new(Kind::Negated, "every wrong element is minus what was expected"))
@@ -29,7 +35,7 @@ fn negated(sight: &Sight<'_>) -> Option<Pattern> {
 fn reciprocal(sight: &Sight<'_>) -> Option<Pattern> {
     let inverse = |at: usize| {
         let (a, e) = (sight.a(at), sight.e(at));
-        a != 0.0 && e != 0.0 && (a * e - 1.0).abs() < 0.01
+        if e == 0.0 { a.is_infinite() } else { (a * e - 1.0).abs() < 0.01 }
     };
     let differ = sight.share(|at| (sight.e(at).abs() - 1.0).abs() > 0.05) > 0.5;
     (differ && sight.share(inverse) > NEARLY_ALL)
@@ -99,7 +105,10 @@ fn moved(sight: &Sight<'_>) -> Option<Pattern> {
             let half = length / 2;
             let from = |at: usize| Some(at / length * length + (at % length + half) % length);
             if comes_from(&from) {
-                return Some(Pattern::new(Kind::SwappedHalves, format!("the halves of {what} are swapped ({half} elements)")));
+                return Some(Pattern::new(
+                    Kind::SwappedHalves,
+                    format!("the halves of {what} are swapped ({half} elements)"),
+                ));
             }
         }
     }
@@ -110,7 +119,11 @@ fn moved(sight: &Sight<'_>) -> Option<Pattern> {
     let from = |at: usize| at.checked_add_signed(-shift).filter(|from| *from < sight.len);
     let along = |by: isize| {
         let (rows, elements) = (by / width as isize, by % width as isize);
-        if rows != 0 && elements == 0 && width > 1 { format!("{} rows", rows.abs()) } else { format!("{} elements", by.abs()) }
+        if rows != 0 && elements == 0 && width > 1 {
+            format!("{} rows", rows.abs())
+        } else {
+            format!("{} elements", by.abs())
+        }
     };
     let direction = if shift > 0 { "behind" } else { "before" };
     comes_from(&from)
@@ -131,7 +144,8 @@ fn shift(sight: &Sight<'_>) -> Option<isize> {
         let telling = run.windows(2).any(|pair| pair[0] != pair[1]);
         let (from, to) = (anchor.saturating_sub(FAR), (anchor + FAR).min(sight.len - RUN));
         let matches = |start: &usize| run.iter().enumerate().all(|(i, a)| sight.near(*a, sight.e(start + i)));
-        let nearest = (from..=to).filter(|start| *start != anchor).filter(matches).min_by_key(|start| start.abs_diff(anchor));
+        let nearest =
+            (from..=to).filter(|start| *start != anchor).filter(matches).min_by_key(|start| start.abs_diff(anchor));
         if let Some(start) = nearest.filter(|_| telling) {
             return Some(anchor as isize - start as isize);
         }

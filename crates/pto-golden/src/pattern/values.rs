@@ -33,7 +33,7 @@ pub(super) fn some(sight: &Sight<'_>) -> Option<Pattern> {
 /// The bits are those of the right values in another type.
 fn reinterpreted(sight: &Sight<'_>) -> Option<Pattern> {
     let dtype = sight.expected.dtype();
-    if sight.wrong_share() < 0.5 || !sight.is_telling() {
+    if sight.wrong_share() < 0.25 || !sight.is_telling() {
         return None;
     }
     let same_size = DType::ALL.into_iter().filter(|other| *other != dtype && other.size() == dtype.size());
@@ -135,7 +135,8 @@ fn rounding(sight: &Sight<'_>) -> Option<Pattern> {
         let smallest = if sight.expected.dtype() == DType::F16 { 2f64.powi(-14) } else { f64::MIN_POSITIVE };
         (a - e).abs() / (2f64.powf(e.abs().max(smallest).log2().floor()) * unit)
     };
-    let worst = sight.sample.iter().map(|at| units(*at)).fold(0.0, |worst, units| if units > worst { units } else { worst });
+    let worst =
+        sight.sample.iter().map(|at| units(*at)).fold(0.0, |worst, units| if units > worst { units } else { worst });
     let finite = sight.sample.iter().all(|at| sight.a(*at).is_finite());
     if !finite || worst > FEW {
         return None;

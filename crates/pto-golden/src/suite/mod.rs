@@ -130,7 +130,8 @@ pub fn compare_files(
     };
     let (actual, expected) = (Side::open(actual, rules)?, Side::open(expected, rules)?);
     let names = match (&actual, &expected) {
-        (Side::Directory { dir, .. }, Side::File { path, .. }) | (Side::File { path, .. }, Side::Directory { dir, .. }) => {
+        (Side::Directory { dir, .. }, Side::File { path, .. })
+        | (Side::File { path, .. }, Side::Directory { dir, .. }) => {
             return Err(SuiteError::FileAgainstDirectory { dir: dir.clone(), file: path.clone() });
         }
         // Two files with one tensor each are compared whatever they are called.
@@ -158,7 +159,8 @@ fn inputs(hints: &Hints, rules: &Rules) -> Result<Vec<(String, Tensor)>, SuiteEr
         let side = Side::open(path, rules)?;
         for name in side.names() {
             if let Some(content) = side.get(&name, rules)? {
-                inputs.extend(members(name, Some(content), None).into_iter().filter_map(|(name, a, _)| Some((name, a?))));
+                inputs
+                    .extend(members(name, Some(content), None).into_iter().filter_map(|(name, a, _)| Some((name, a?))));
             }
         }
     }
@@ -222,7 +224,9 @@ impl Side {
         match self {
             Self::Directory { files, .. } => files.keys().cloned().collect(),
             Self::File { content: Content::Named(tensors), .. } => tensors.keys().cloned().collect(),
-            Self::File { path, .. } => path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).into_iter().collect(),
+            Self::File { path, .. } => {
+                path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).into_iter().collect()
+            }
         }
     }
 
@@ -249,7 +253,13 @@ fn members(name: String, a: Option<Content>, e: Option<Content>) -> Vec<(String,
     };
     let (mut a, mut e) = (by_name(a), by_name(e));
     let names: BTreeSet<String> = a.keys().chain(e.keys()).cloned().collect();
-    names.into_iter().map(|name| { let pair = (a.remove(&name), e.remove(&name)); (name, pair.0, pair.1) }).collect()
+    names
+        .into_iter()
+        .map(|name| {
+            let pair = (a.remove(&name), e.remove(&name));
+            (name, pair.0, pair.1)
+        })
+        .collect()
 }
 
 fn pair(name: String, actual: Option<Tensor>, expected: Option<Tensor>, rules: &Rules) -> Result<Judged, SuiteError> {
@@ -261,7 +271,8 @@ fn pair(name: String, actual: Option<Tensor>, expected: Option<Tensor>, rules: &
             let options = spec.options();
             match (rule, spec.region()) {
                 (Rule::TopK { rtol, atol }, _) => {
-                    let needs = || SpecError::Needs { rule: RuleKind::TopK, what: "`scores`, the file that indices count in" };
+                    let needs =
+                        || SpecError::Needs { rule: RuleKind::TopK, what: "`scores`, the file that indices count in" };
                     let path = spec.scores.as_ref().ok_or_else(|| unusable(needs()))?;
                     let Content::One(scores) = files::open(path, &Declared::default())? else {
                         return Err(Error::UnknownKind { path: path.clone() }.into());
@@ -272,9 +283,7 @@ fn pair(name: String, actual: Option<Tensor>, expected: Option<Tensor>, rules: &
                 (rule, None) => judge(actual, expected, &rule, &options),
             }
         }
-        (None, Some(expected)) => {
-            missing(expected, &spec.rule(expected.dtype()).map_err(unusable)?, &spec.options())
-        }
+        (None, Some(expected)) => missing(expected, &spec.rule(expected.dtype()).map_err(unusable)?, &spec.options()),
         (Some(actual), None) => unexpected(actual),
         (None, None) => unreachable!("every name is of a tensor on either side"),
     };

@@ -54,7 +54,9 @@ fn faults_are_named_as_often_as_the_book_says() {
     let (wrong, unnamed) = (sum(|s| s.wrong), sum(|s| s.unnamed));
     let table: String = scores
         .iter()
-        .map(|(kind, s)| format!("{kind}: {} right, {} second, {} wrong, {} unnamed\n", s.right, s.second, s.wrong, s.unnamed))
+        .map(|(kind, s)| {
+            format!("{kind}: {} right, {} second, {} wrong, {} unnamed\n", s.right, s.second, s.wrong, s.unnamed)
+        })
         .collect();
     let summary = format!("{total} faults: {right} right, {second} second, {wrong} wrong, {unnamed} unnamed");
     println!("{table}{summary}\n{}", misses.join("\n"));

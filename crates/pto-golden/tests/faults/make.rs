@@ -29,7 +29,15 @@ pub(crate) const SUBJECTS: &[Subject] = &[
     subject(DType::I16, &[48, 100], 12),
     subject(DType::I8, &[64, 128], 13),
     subject(DType::U8, &[96, 64], 14),
+    // Half of the elements are 0, so many are right by chance.
+    subject(DType::F16, &[64, 128], RELU),
+    subject(DType::F32, &[6000], RELU + 1),
+    subject(DType::Bf16, &[40, 200], RELU + 2),
+    subject(DType::I32, &[72, 96], RELU + 3),
 ];
+
+/// From this seed on negative elements are 0.
+const RELU: u64 = 100;
 
 /// What was done to it.
 pub(crate) struct Fault {
@@ -53,7 +61,8 @@ impl Subject {
             DType::U8 => Fill::Integers { low: 1, high: 120 },
             dtype => Fill::default_for(dtype),
         };
-        fill.generate(self.dtype, self.shape, 1000 * self.seed + more, "golden").unwrap()
+        let golden = fill.generate(self.dtype, self.shape, 1000 * self.seed + more, "golden").unwrap();
+        if self.seed < RELU { golden } else { Tensor::from_f64(self.dtype, &golden.to_f64().mapv(|x| x.max(0.0))) }
     }
 
     fn len(&self) -> usize {
@@ -154,7 +163,11 @@ fn wholes(subject: &Subject) -> Vec<Fault> {
     vec![
         draft().unwritten("never-written", "", |_| true),
         draft().spoil(Spoil::Zero, |_| true).fault("all-zero", ""),
-        { let mut draft = draft(); draft.actual.fill(3.0); draft.fault("constant", "") },
+        {
+            let mut draft = draft();
+            draft.actual.fill(3.0);
+            draft.fault("constant", "")
+        },
         stale,
         part,
         copied,
@@ -176,9 +189,13 @@ fn moves(subject: &Subject) -> Vec<Fault> {
             all.push(moved("shifted", format!("by -{by}"), &|at| (at + by).min(len - 1)));
         }
     }
-    all.push(moved("swapped-halves", "of the tensor".to_owned(), &|at| (at + len / 2) % len));
+    if len % 2 == 0 {
+        all.push(moved("swapped-halves", "of the tensor".to_owned(), &|at| (at + len / 2) % len));
+    }
     if width % 2 == 0 && subject.shape.len() > 1 {
-        all.push(moved("swapped-halves", "of each row".to_owned(), &|at| at / width * width + (at % width + width / 2) % width));
+        all.push(moved("swapped-halves", "of each row".to_owned(), &|at| {
+            at / width * width + (at % width + width / 2) % width
+        }));
     }
     if len % 2 == 0 {
         all.push(moved("swapped-pairs", String::new(), &|at| at ^ 1));
@@ -296,7 +313,13 @@ fn rounded(subject: &Subject) -> Vec<Fault> {
     let mut near = Draft::new(subject, 9);
     for (at, value) in near.actual.iter_mut().enumerate() {
         let step = unit * 2f64.powf(value.abs().max(1e-4).log2().floor());
-        *value += if at % 3 == 0 { units * step } else if at % 3 == 1 { -units * step } else { 0.0 };
+        *value += if at % 3 == 0 {
+            units * step
+        } else if at % 3 == 1 {
+            -units * step
+        } else {
+            0.0
+        };
     }
     let mut cut = Draft::new(subject, 10);
     for value in &mut cut.actual {

@@ -99,10 +99,11 @@ pub(super) fn block(
             let (size, magnitude) = (error.abs(), e.abs());
             let allowed = limit.of(magnitude);
             let above = (size > bar.absolute) | ((size > bar.relative * SURELY * magnitude) & (magnitude > 0.0));
-            lanes.odd[lane] |= u64::from(!(size <= f64::MAX)); // NaN too
+            // `unless` and not the opposite comparison: a NaN is never small enough.
+            lanes.odd[lane] |= unless(size <= f64::MAX);
             lanes.above[lane] |= u64::from(above);
-            lanes.wrong[lane] += u64::from(!(size <= allowed));
-            lanes.hopeless[lane] += u64::from(!(size <= limit.hard(magnitude)));
+            lanes.wrong[lane] += unless(size <= allowed);
+            lanes.hopeless[lane] += unless(size <= limit.hard(magnitude));
             lanes.errors[lane] += error;
             lanes.squared_errors[lane] += error * error;
             lanes.squares[lane] += e * e;
@@ -113,6 +114,11 @@ pub(super) fn block(
         }
     }
     lanes.seen()
+}
+
+#[inline(always)]
+fn unless(holds: bool) -> u64 {
+    u64::from(!holds)
 }
 
 impl Lanes {

@@ -25,7 +25,9 @@ impl SingleLimit {
     pub(in super::super) fn of(limit: &Limit) -> Option<Self> {
         let within = |value: f64| value == 0.0 || (f64::from(LEAST)..=f64::from(MOST)).contains(&value);
         let usable = within(limit.rtol) && within(limit.atol) && within(limit.floor) && limit.cap >= 1.0;
-        usable.then(|| Self { rtol: limit.rtol as f32 * SURE, atol: limit.atol as f32 * SURE, floor: limit.floor as f32 * SURE })
+        let sure = |value: f64| value as f32 * SURE;
+        let single = Self { rtol: sure(limit.rtol), atol: sure(limit.atol), floor: sure(limit.floor) };
+        usable.then_some(single)
     }
 }
 
@@ -59,9 +61,11 @@ pub(in super::super) fn block(
             let error = actual[lane] - e;
             let (size, magnitude) = (error.abs(), e.abs());
             let floored = if magnitude > limit.floor { magnitude } else { limit.floor };
-            let right = size <= limit.atol + limit.rtol * floored; // not so for a NaN
-            lanes.doubt[lane] |= u32::from(!right);
-            lanes.above[lane] |= u32::from(size > relative * magnitude);
+            // Maxima instead of flags: they cost two instructions less. A NaN is in no maximum, but in a sum.
+            let excess = size - (limit.atol + limit.rtol * floored);
+            lanes.excess[lane] = if excess > lanes.excess[lane] { excess } else { lanes.excess[lane] };
+            let above = size - relative * magnitude;
+            lanes.above[lane] = if above > lanes.above[lane] { above } else { lanes.above[lane] };
             lanes.worst[lane] = if size > lanes.worst[lane] { size } else { lanes.worst[lane] };
             lanes.errors[lane] += error;
             lanes.squared_errors[lane] += error * error;
@@ -77,8 +81,9 @@ pub(in super::super) fn block(
 
 #[derive(Default)]
 struct Lanes {
-    doubt: [u32; LANES],
-    above: [u32; LANES],
+    /// By how much an error is above its limit, or 0.
+    excess: [f32; LANES],
+    above: [f32; LANES],
     worst: [f32; LANES],
     errors: [f32; LANES],
     squared_errors: [f32; LANES],
@@ -91,15 +96,17 @@ struct Lanes {
 impl Lanes {
     #[inline(always)]
     fn sure(&self, absolute: f32, shift: f32) -> Option<Sure> {
-        let any = |lanes: &[u32; LANES]| lanes.iter().fold(0, |any, lane| any | lane) != 0;
         let most = |lanes: &[f32; LANES]| lanes.iter().fold(0f32, |most, lane| if *lane > most { *lane } else { most });
         let worst = most(&self.worst);
-        if any(&self.doubt) || !(worst == 0.0 || (LEAST..=MOST).contains(&worst)) {
+        if most(&self.excess) > 0.0 || !(worst == 0.0 || (LEAST..=MOST).contains(&worst)) {
             return None;
         }
         let total = |lanes: &[f32; LANES]| lanes.iter().map(|lane| f64::from(*lane)).sum();
         let (errors, shifted, shifted_squares): (f64, f64, f64) =
             (total(&self.errors), total(&self.shifted), total(&self.shifted_squares));
+        if !errors.is_finite() {
+            return None;
+        }
         // Squares that fell below the smallest number, or rose beyond the largest: all differences from `shift` are tiny or
         // huge. All the same is no difference, and no trouble.
         let same = shifted == 0.0 && shifted_squares == 0.0;
@@ -109,7 +116,7 @@ impl Lanes {
         let shift = f64::from(shift);
         let shifted_products: f64 = total(&self.products);
         Some(Sure {
-            above: worst > absolute || any(&self.above),
+            above: worst > absolute || most(&self.above) > 0.0,
             equal: worst == 0.0,
             sums: Sums {
                 count: BLOCK,
