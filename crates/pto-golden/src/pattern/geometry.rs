@@ -15,7 +15,7 @@ pub(super) fn find(sight: &Sight<'_>) -> Option<Pattern> {
     let (rows, width) = sight.rows();
     if rows > 1 && width > 1 {
         let found =
-            by_rows(sight, width).or_else(|| by_columns(sight, rows, width)).or_else(|| tile(sight, rows, width));
+            tile(sight, rows, width).or_else(|| by_rows(sight, width)).or_else(|| by_columns(sight, rows, width));
         if let Some(found) = found {
             return Some(found.pattern(&held));
         }
@@ -93,7 +93,9 @@ fn tile(sight: &Sight<'_>, rows: usize, width: usize) -> Option<Place> {
     }
     let area = (bottom - top + 1) * (right - left + 1);
     let dense = sight.wrong_count as f64 > DENSE * area as f64;
-    (dense && area > 1 && right - left + 1 < width)
+    // What reaches over nearly all rows or columns is no tile.
+    let inner = 10 * (bottom - top + 1) < 9 * rows && 10 * (right - left + 1) < 9 * width;
+    (dense && area > 1 && inner)
         .then(|| Place { kind: Kind::Tile, text: format!("rows {top} to {bottom}, columns {left} to {right}") })
 }
 
