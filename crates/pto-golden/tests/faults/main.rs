@@ -5,7 +5,7 @@ mod make;
 
 use std::collections::BTreeMap;
 
-use make::{Fault, SUBJECTS, Subject, faults};
+use make::{Fault, SUBJECTS, Subject, faults, random_places};
 use pto_golden::pattern::{ALL, Clues, find};
 use pto_golden::{Options, Rule};
 
@@ -65,6 +65,26 @@ fn faults_are_named_as_often_as_the_book_says() {
     assert!(wrong as f64 <= 0.03 * total as f64, "{summary}\n{table}{}", misses.join("\n"));
     let missing: Vec<&str> = ALL.iter().map(|entry| entry.id).filter(|id| !scores.contains_key(id)).collect();
     assert!(missing.is_empty(), "no fault was made for {missing:?}");
+}
+
+/// Faults at places that nobody chose.
+#[test]
+fn random_places_are_named_as_often_as_the_book_says() {
+    let (mut total, mut right, mut misses) = (0, 0, Vec::new());
+    for subject in SUBJECTS {
+        for fault in random_places(subject) {
+            let (names, _) = judge(subject, &fault);
+            total += 1;
+            if names.first() == Some(&fault.kind) {
+                right += 1;
+            } else {
+                misses.push(format!("{} ({}) on {subject:?}: {names:?}", fault.kind, fault.what));
+            }
+        }
+    }
+    let summary = format!("{right} of {total} random places are named right\n{}", misses.join("\n"));
+    println!("{summary}");
+    assert!(10 * right >= 9 * total, "{summary}");
 }
 
 /// Noise within the tolerance, and outputs that are right, have no pattern.

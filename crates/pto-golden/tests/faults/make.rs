@@ -265,6 +265,44 @@ fn places(subject: &Subject) -> Vec<Fault> {
     all
 }
 
+/// Places and sizes that nobody chose: what the search was not tried on while it was written.
+pub(crate) fn random_places(subject: &Subject) -> Vec<Fault> {
+    let (len, width) = (subject.len(), subject.width());
+    let rows = len / width;
+    let mut state = 77 + subject.seed;
+    let mut below = |bound: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound.max(1)
+    };
+    let mut all = Vec::new();
+    for round in 0..3 {
+        let mut add = |kind: &'static str, is: &dyn Fn(usize) -> bool| {
+            let how = [Spoil::Zero, Spoil::Other, Spoil::Half][round];
+            all.push(Draft::new(subject, 20 + round as u64).spoil(how, is).fault(kind, format!("random, {how:?}")));
+        };
+        if rows == 1 {
+            let (a, size) = (len / 8 + below(len / 2), 40 + below(len / 6));
+            add("tail", &|at| at >= len - size);
+            add("head", &|at| at < size);
+            add("block", &|at| (a..a + size).contains(&at));
+            let (period, length, phase) = (200 + below(300), 30 + below(90), below(100));
+            add("periodic", &|at| at >= phase && (at - phase) % period < length);
+            continue;
+        }
+        let (a, size) = (2 + below(rows / 3), 2 + below(rows / 4));
+        add("tail", &|at| at / width >= rows - size);
+        add("head", &|at| at / width < size);
+        add("block", &|at| (a..a + size).contains(&(at / width)));
+        let (period, phase) = (3 + below(5), below(3));
+        add("row-stripes", &|at| at / width % period == phase);
+        let columns = 2 + below(width / 3);
+        add("row-tail", &|at| at % width >= width - columns);
+        let (left, wide) = (1 + below(width / 3), 8 + below(width / 4));
+        add("tile", &|at| (left..left + wide).contains(&(at % width)) && (a..a + size + 4).contains(&(at / width)));
+    }
+    all
+}
+
 fn values(subject: &Subject) -> Vec<Fault> {
     let (len, width) = (subject.len(), subject.width());
     let mut all = Vec::new();
