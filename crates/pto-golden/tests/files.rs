@@ -146,3 +146,33 @@ fn directories_miss_nothing() {
     let error = compare_files(&actual, &expected, &Rules::default(), &Hints::default(), |_| {}).unwrap_err();
     assert!(error.to_string().contains("have the same name"), "{error}");
 }
+
+/// An archive of one member.
+fn archive() -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    writer.start_file("a.npy", options).unwrap();
+    writer.write_all(&npy::to_bytes(&sample(DType::F32, &[3, 4]))).unwrap();
+    writer.finish().unwrap().into_inner()
+}
+
+fn safetensors() -> Vec<u8> {
+    let header = br#"{"w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}"#;
+    [&(header.len() as u64).to_le_bytes()[..], header, &[0; 16]].concat()
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(200))]
+    #[test]
+    fn broken_files_are_refused_and_nothing_panics(at in 0usize..400, byte: u8, cut in 0usize..600, zip: bool) {
+        let (mut bytes, name) = if zip { (archive(), "x.npz") } else { (safetensors(), "x.safetensors") };
+        if let Some(broken) = bytes.get_mut(at) {
+            *broken = byte;
+        }
+        bytes.truncate(cut);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let _ = files::open(&path, &Declared::default());
+    }
+}

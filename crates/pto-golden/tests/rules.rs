@@ -133,7 +133,7 @@ fn numbers_of_other_rules_and_nonsense_are_refused() {
         ("cap = 3.0", "`cap` means nothing to the rule `close`"),
         ("rule = 'ulp'\nrtol = 0.1", "`rtol` means nothing to the rule `ulp`"),
         ("rule = 'quantized'", "the rule `quantized` needs `scale`, the value of one step"),
-        ("rule = 'whole'", "the rule `whole` needs at least one of `rmse`, `r2`, `cosine` and `snr`"),
+        ("rule = 'whole'", "the rule `whole` needs at least one of `rmse`, `r-squared`, `cosine` and `snr`"),
         ("rtol = -1.0", "rtol is -1, expected a finite number of at least 0"),
         ("rule = 'pass-rate'\nrate = 1.5", "rate is 1.5, which no rule can use"),
     ] {

@@ -95,7 +95,7 @@ pub struct Flags {
     rmse: Option<f64>,
     /// whole: least coefficient of determination
     #[arg(long, value_name = "X")]
-    r2: Option<f64>,
+    r_squared: Option<f64>,
     /// whole: least cosine
     #[arg(long, value_name = "X")]
     cosine: Option<f64>,
@@ -162,7 +162,7 @@ impl Flags {
             zero_point: self.zero_point,
             steps: self.steps,
             rmse: self.rmse,
-            r2: self.r2,
+            r_squared: self.r_squared,
             cosine: self.cosine,
             snr: self.snr,
             scores: self.scores.clone(),

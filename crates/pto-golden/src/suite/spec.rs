@@ -70,7 +70,7 @@ pub struct Spec {
     /// `whole`: largest relative RMSE.
     pub rmse: Option<f64>,
     /// `whole`: least R2.
-    pub r2: Option<f64>,
+    pub r_squared: Option<f64>,
     /// `whole`: least cosine.
     pub cosine: Option<f64>,
     /// `whole`: least signal to noise in dB.
@@ -176,7 +176,7 @@ impl Spec {
             zero_point: self.zero_point.or(other.zero_point),
             steps: self.steps.or(other.steps),
             rmse: self.rmse.or(other.rmse),
-            r2: self.r2.or(other.r2),
+            r_squared: self.r_squared.or(other.r_squared),
             cosine: self.cosine.or(other.cosine),
             snr: self.snr.or(other.snr),
             scores: self.scores.clone().or(other.scores),
@@ -234,12 +234,12 @@ impl Spec {
             },
             RuleKind::Determinism => Rule::Determinism,
             RuleKind::Whole => {
-                if [self.rmse, self.r2, self.cosine, self.snr].iter().all(Option::is_none) {
-                    return Err(needs("at least one of `rmse`, `r2`, `cosine` and `snr`"));
+                if [self.rmse, self.r_squared, self.cosine, self.snr].iter().all(Option::is_none) {
+                    return Err(needs("at least one of `rmse`, `r-squared`, `cosine` and `snr`"));
                 }
                 Rule::Whole {
                     rmse: self.rmse.unwrap_or(f64::INFINITY),
-                    r2: self.r2.unwrap_or(f64::NEG_INFINITY),
+                    r2: self.r_squared.unwrap_or(f64::NEG_INFINITY),
                     cosine: self.cosine.unwrap_or(f64::NEG_INFINITY),
                     snr: self.snr.unwrap_or(f64::NEG_INFINITY),
                 }
@@ -267,7 +267,7 @@ impl Spec {
             ("zero-point", self.zero_point.is_some(), &[Quantized]),
             ("steps", self.steps.is_some(), &[Quantized]),
             ("rmse", self.rmse.is_some(), &[Whole]),
-            ("r2", self.r2.is_some(), &[Whole]),
+            ("r-squared", self.r_squared.is_some(), &[Whole]),
             ("cosine", self.cosine.is_some(), &[Whole]),
             ("snr", self.snr.is_some(), &[Whole]),
             ("scores", self.scores.is_some(), &[TopK]),
