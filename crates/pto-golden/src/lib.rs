@@ -1,5 +1,5 @@
-//! Decides whether a kernel's numbers are right: element types, tensor files, input fills, golden expressions and the
-//! comparison itself.
+//! Decides whether a kernel's numbers are right: element types, tensor files, input fills, golden expressions, the
+//! comparison itself, how an output is wrong, and a page about it.
 //!
 //! This crate must not know of ACL, of targets, or of processes: it is given bytes, shapes and rules.
 //!
