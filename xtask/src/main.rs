@@ -5,6 +5,7 @@
 
 #![expect(unreachable_pub, reason = "in a binary `pub` says what other modules may use")]
 
+mod bundle;
 mod cli;
 mod devices;
 mod doctor;
@@ -56,5 +57,6 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Doctor(args) => doctor::run(args),
         cli::Verb::Devices(args) => devices::run(args),
         cli::Verb::Triage(args) => triage::run(args),
+        cli::Verb::Bundle(args) => bundle::run(args),
     }
 }

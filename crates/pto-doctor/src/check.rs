@@ -13,6 +13,8 @@ pub enum Source {
     NpuSmi,
     /// `docker info`.
     Docker,
+    /// `docker inspect` of the containers that run.
+    Containers,
     /// The Python that `PATH` finds, and where it would take modules from.
     Python,
     /// The host's C++ compilers.

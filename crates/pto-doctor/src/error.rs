@@ -12,8 +12,8 @@ pub enum DoctorError {
         /// What was given.
         id: String,
     },
-    /// The file of a snapshot cannot be read or written.
-    #[error("cannot use the snapshot")]
+    /// A file that was given cannot be read or written.
+    #[error("cannot use the file")]
     Io(#[source] std::io::Error),
     /// The file is not a snapshot.
     #[error("`{}` is not a snapshot", .path.display())]
@@ -33,6 +33,9 @@ pub enum DoctorError {
         /// The schema this version writes.
         expected: &'static str,
     },
+    /// An interrupt was asked for.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl DoctorError {
@@ -42,7 +45,7 @@ impl DoctorError {
             Self::UnknownCheck { .. } => Some("`cargo xtask doctor --list` shows every id".to_owned()),
             Self::NotASnapshot { .. } => Some("`cargo xtask doctor --save FILE` writes one".to_owned()),
             Self::OtherSchema { .. } => Some("save it again with this version".to_owned()),
-            Self::Io(_) => None,
+            Self::Io(_) | Self::Interrupted => None,
         }
     }
 }

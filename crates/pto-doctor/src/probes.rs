@@ -12,7 +12,7 @@ use pto_platform::npu_smi::{self, Board, NpuSmiInfo};
 use pto_process::Invocation;
 use pto_store::Store;
 
-use crate::acl_probe::{self, AclProbe};
+use crate::acl_probe::{self, AclProbe, Choice};
 use crate::ask::{Answer, ask};
 use crate::check::Source;
 use crate::facts::{self, device_nodes};
@@ -81,6 +81,8 @@ pub struct Probes {
     pub boards: Vec<(String, Board)>,
     /// `docker info --format '{{json .}}'`.
     pub docker: Answer,
+    /// `docker inspect` of the containers that run, where there are NPUs to hold.
+    pub containers: Answer,
     /// What [`python`](crate::python) asks.
     pub python: Answer,
     /// The host's compilers.
@@ -105,6 +107,7 @@ impl Probes {
             npu_smi_needs_path: false,
             boards: Vec::new(),
             docker: Answer::NotAsked,
+            containers: Answer::NotAsked,
             python: Answer::NotAsked,
             compilers: None,
             ptoas: Answer::NotAsked,
@@ -123,6 +126,7 @@ impl Probes {
         thread::scope(|scope| {
             let npu = wants(Source::NpuSmi).then(|| scope.spawn(|| NpuAnswers::ask(cx, deadline)));
             let docker = wants(Source::Docker).then(|| scope.spawn(|| ask(cx, docker_question(), deadline)));
+            let containers = wants(Source::Containers).then(|| scope.spawn(|| containers(cx, deadline)));
             let python = wants(Source::Python).then(|| scope.spawn(|| ask(cx, python::question(cx), deadline)));
             let compilers = wants(Source::Compiler).then(|| scope.spawn(|| survey(cx)));
             let ptoas = wants(Source::Ptoas).then(|| scope.spawn(|| ptoas(cx, deadline)));
@@ -137,6 +141,7 @@ impl Probes {
                 thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
             };
             probes.docker = answer(docker);
+            probes.containers = answer(containers);
             probes.python = answer(python);
             probes.ptoas = answer(ptoas);
             probes.compilers = compilers.and_then(|thread| thread.join().ok());
@@ -209,6 +214,19 @@ fn docker_question() -> Invocation {
     Invocation::new("docker").args(["info", "--format", "{{json .}}"])
 }
 
+/// Who else was given this machine's cards. Without a card nobody holds one.
+fn containers(cx: &Context, deadline: Duration) -> Answer {
+    if device_nodes(cx).indices().is_empty() {
+        return Answer::NotAsked;
+    }
+    let running = ask(cx, Invocation::new("docker").args(["ps", "--quiet", "--no-trunc"]), deadline);
+    let ids: Vec<&str> = running.stdout().map(|ids| ids.split_whitespace().collect()).unwrap_or_default();
+    if ids.is_empty() {
+        return running;
+    }
+    ask(cx, Invocation::new("docker").arg("inspect").args(ids), deadline)
+}
+
 fn ptoas(cx: &Context, deadline: Duration) -> Answer {
     match facts::ptoas(cx) {
         Some(found) if found.in_tree && files::is_tree(cx) => Answer::NotAsked,
@@ -243,14 +261,15 @@ fn runtime(cx: &Context, deadline: Duration) -> RuntimeGit {
 fn acl(cx: &Context, options: &ProbeOptions) -> AclProbe {
     match &options.worker {
         Some(worker) if !files::is_tree(cx) && !device_nodes(cx).indices().is_empty() => {
-            acl_probe::run(cx, worker, facts::probed_device(cx), options.deadline.max(ACL_DEADLINE))
+            let choice = Choice { device: facts::probed_device(cx), among_all: false };
+            acl_probe::run(cx, worker, choice, options.deadline.max(ACL_DEADLINE))
         }
         _ => AclProbe::NotAsked,
     }
 }
 
 /// Opening a device takes up to 8 s on a host where nothing was run since it booted.
-const ACL_DEADLINE: Duration = Duration::from_secs(20);
+pub(crate) const ACL_DEADLINE: Duration = Duration::from_secs(20);
 
 fn user() -> User {
     let mut gids: Vec<u32> = rustix::process::getgroups().unwrap_or_default().iter().map(|gid| gid.as_raw()).collect();

@@ -1,6 +1,7 @@
 //! What was found on a machine, kept for a comparison.
 
 use std::collections::BTreeMap;
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use pto_context::Context;
@@ -14,6 +15,7 @@ use crate::files;
 use crate::probes::Probes;
 use crate::python::{ModuleOrigin, facts as python_facts};
 use crate::report::{CheckReport, Report};
+use crate::whole_file;
 
 /// Names the form of the file.
 const SCHEMA: &str = "ptokit.doctor-snapshot/1";
@@ -69,17 +71,13 @@ impl Snapshot {
     /// # Errors
     /// The directory is missing or not writable.
     pub fn write(&self, path: &Path) -> Result<(), DoctorError> {
-        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let write = || {
-            let mut file = tempfile::NamedTempFile::new_in(dir)?;
+        let fill = |file: &mut std::fs::File| {
+            let mut file = BufWriter::new(file);
             serde_json::to_writer_pretty(&mut file, self)?;
-            std::io::Write::write_all(&mut file, b"\n")?;
-            file.persist(path).map_err(|error| error.error)?;
-            Ok(())
+            file.write_all(b"\n")?;
+            file.flush()
         };
-        write().map_err(|error: std::io::Error| {
-            DoctorError::Io(std::io::Error::new(error.kind(), format!("`{}`: {error}", path.display())))
-        })
+        whole_file::write(path, fill).map_err(DoctorError::Io)
     }
 }
 
