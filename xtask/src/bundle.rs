@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 /// The report of the last `kernel test`, if there is one.
 fn attach_last_run(cx: &Context, bundle: &mut Bundle) -> Result<(), Failure> {
     if let Ok(text) = std::fs::read_to_string(generated_dir(cx).join("report.json")) {
-        bundle.attach("kernel-test.json", "the report of the last `kernel test`", &text)?;
+        bundle.attach_json("kernel-test.json", "the report of the last `kernel test`", &text)?;
     }
     Ok(())
 }
@@ -71,6 +71,8 @@ fn text(args: &Args, manifest: &Manifest) -> String {
     }
     let missing = manifest.missing.iter();
     lines.extend(missing.map(|one| format!("{} {}: {}", style::warning("without"), one.what, one.why)));
-    lines.push("masked: secrets, addresses, names of users and of this host. Look into it before you attach it.".to_owned());
+    lines.push(
+        "masked: secrets, addresses, names of users and of this host. Look into it before you attach it.".to_owned(),
+    );
     lines.join("\n") + "\n"
 }

@@ -104,9 +104,8 @@ fn look(args: &Args) -> Result<Devices, Failure> {
 
 fn release(args: &Args, index: u32) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
-    let released = Quarantine::of(&cx)
-        .release(index)
-        .map_err(|error| Failure::blocked(with_causes(&error), error.hint()))?;
+    let released =
+        Quarantine::of(&cx).release(index).map_err(|error| Failure::blocked(with_causes(&error), error.hint()))?;
     if args.common.json {
         out::json(&ReleaseDocument { schema: "ptokit.devices-release/1", index, released: &released })?;
     } else if released.is_empty() {
@@ -120,10 +119,8 @@ fn release(args: &Args, index: u32) -> Result<Outcome, Failure> {
 
 fn print_idle(devices: &Devices, idle: Option<u32>) -> Result<Outcome, Failure> {
     let Some(index) = idle else {
-        let why = devices
-            .unavailable
-            .clone()
-            .unwrap_or_else(|| "every NPU is in use, not well, or set aside".to_owned());
+        let why =
+            devices.unavailable.clone().unwrap_or_else(|| "every NPU is in use, not well, or set aside".to_owned());
         return Err(Failure::blocked(format!("no idle NPU: {why}"), "cargo xtask devices".to_owned()));
     };
     out::text(&format!("{index}\n"))?;

@@ -8,22 +8,22 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tar::{Builder, EntryType, Header};
 
-use super::Part;
+use super::File;
 use crate::error::DoctorError;
 use crate::whole_file;
 
 const MODE: u32 = 0o644;
 
-/// Writes the parts below a directory of this name.
-pub(super) fn write(path: &Path, top: &str, parts: &[Part], now: SystemTime) -> Result<(), DoctorError> {
+/// Writes the files below a directory of this name.
+pub(super) fn write(path: &Path, top: &str, files: &[File], now: SystemTime) -> Result<(), DoctorError> {
     let mtime = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let fill = |file: &mut std::fs::File| {
         let mut archive = Builder::new(GzEncoder::new(io::BufWriter::new(file), Compression::default()));
-        for part in parts {
+        for one in files {
             if pto_context::interrupt::requested() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
-            append(&mut archive, &Path::new(top).join(&part.path), &part.bytes, mtime)?;
+            append(&mut archive, &Path::new(top).join(&one.listed.path), &one.bytes, mtime)?;
         }
         archive.into_inner()?.finish()?.flush()
     };

@@ -15,13 +15,8 @@ use crate::report::Report;
 use crate::snapshot::Snapshot;
 
 /// Version files of CANN, below its root.
-const CANN_FILES: [&str; 5] = [
-    "version.cfg",
-    "version.info",
-    "compiler/version.info",
-    "runtime/version.info",
-    "ascend_toolkit_install.info",
-];
+const CANN_FILES: [&str; 5] =
+    ["version.cfg", "version.info", "compiler/version.info", "runtime/version.info", "ascend_toolkit_install.info"];
 
 /// Every part but the logs.
 pub(super) fn parts(cx: &Context, probes: &Probes, report: &Report, missing: &mut Vec<Missing>) -> Vec<Part> {
@@ -38,7 +33,8 @@ pub(super) fn parts(cx: &Context, probes: &Probes, report: &Report, missing: &mu
 fn npu(cx: &Context, probes: &Probes, parts: &mut Vec<Part>, missing: &mut Vec<Missing>) {
     match probes.npu_smi.said() {
         Some(said) => parts.push(Part::text("npu-smi-info.txt", "`npu-smi info`", said.text())),
-        None => missing.push(Missing::new("`npu-smi info`", "the program is not here or gave no answer; run it on the host")),
+        None => missing
+            .push(Missing::new("`npu-smi info`", "the program is not here or gave no answer; run it on the host")),
     }
     parts.push(json("devices.json", "the NPUs, one by one", &Devices::known(cx, probes)));
 }

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use pto_context::Context;
 use rustix::fs::OFlags;
 
-use super::{Missing, Part};
+use super::{Contents, Missing, Part};
 use crate::error::DoctorError;
 
 const MB: usize = 1 << 20;
@@ -47,7 +47,7 @@ pub(super) fn parts(logs: &[Log], missing: &mut Vec<Missing>) -> Result<Vec<Part
                 path: format!("logs/{:02}-{}", number + 1, plain_name(&log.path)),
                 what: if log.given { "a log that was given".to_owned() } else { "a log that was found".to_owned() },
                 cut_bytes: cut,
-                bytes: text.into_bytes(),
+                contents: Contents::Text(text),
             }),
             Err(why) if log.given && !why.binary => return Err(DoctorError::Io(why.error)),
             Err(why) => missing.push(Missing { what: log.path.display().to_string(), why: why.error.to_string() }),
@@ -125,7 +125,8 @@ impl From<std::io::Error> for NotRead {
 }
 
 fn read(path: &Path, keep: &Keep) -> Result<Text, NotRead> {
-    let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("cannot read `{}`: {error}", path.display()));
+    let named =
+        |error: std::io::Error| std::io::Error::new(error.kind(), format!("cannot read `{}`: {error}", path.display()));
     // A pipe in place of a log must not be waited for.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let mut file = File::options().read(true).custom_flags(flags).open(path).map_err(named)?;
@@ -149,11 +150,7 @@ fn read(path: &Path, keep: &Keep) -> Result<Text, NotRead> {
     let tail = bytes(&mut file, keep.tail).map_err(named)?;
     let tail = &tail[memchr::memchr(b'\n', &tail).map_or(tail.len(), |at| at + 1)..];
     let cut = metadata.len().saturating_sub((head.len() + tail.len()) as u64);
-    let text = format!(
-        "{}[{cut} bytes left out]\n{}",
-        String::from_utf8_lossy(&head),
-        String::from_utf8_lossy(tail)
-    );
+    let text = format!("{}[{cut} bytes left out]\n{}", String::from_utf8_lossy(&head), String::from_utf8_lossy(tail));
     Ok(Text { text, cut })
 }
 

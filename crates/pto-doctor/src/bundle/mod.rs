@@ -43,7 +43,7 @@ pub struct BundleRequest {
 pub struct Bundle {
     /// The examination that is in it.
     pub report: Report,
-    parts: Vec<Part>,
+    files: Vec<File>,
     missing: Vec<Missing>,
     mask: Mask,
     created: SystemTime,
@@ -54,6 +54,27 @@ struct Part {
     path: String,
     what: String,
     cut_bytes: u64,
+    contents: Contents,
+}
+
+enum Contents {
+    Text(String),
+    /// Masked value by value, so that it stays a document.
+    Document(Value),
+}
+
+impl Contents {
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Text(text) => text.clone().into_bytes(),
+            Self::Document(value) => format!("{value:#}\n").into_bytes(),
+        }
+    }
+}
+
+/// A file as it goes into the archive.
+struct File {
+    listed: Listed,
     bytes: Vec<u8>,
 }
 
@@ -105,26 +126,19 @@ impl Missing {
 
 impl Part {
     fn text(path: &str, what: &str, text: String) -> Self {
-        Self { path: path.to_owned(), what: what.to_owned(), cut_bytes: 0, bytes: text.into_bytes() }
+        Self { path: path.to_owned(), what: what.to_owned(), cut_bytes: 0, contents: Contents::Text(text) }
     }
 
     fn document(path: &str, what: &str, value: Value) -> Self {
-        Self::text(path, what, format!("{value:#}\n"))
+        Self { path: path.to_owned(), what: what.to_owned(), cut_bytes: 0, contents: Contents::Document(value) }
     }
+}
 
-    fn is_document(&self) -> bool {
-        self.path.ends_with(".json")
-    }
-
-    fn listed(&self) -> Listed {
-        let digest = Sha256::digest(&self.bytes);
-        Listed {
-            path: self.path.clone(),
-            what: self.what.clone(),
-            bytes: self.bytes.len() as u64,
-            cut_bytes: self.cut_bytes,
-            sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
-        }
+impl File {
+    fn new(path: String, what: String, cut_bytes: u64, bytes: Vec<u8>) -> Self {
+        let digest = Sha256::digest(&bytes);
+        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { listed: Listed { path, what, bytes: bytes.len() as u64, cut_bytes, sha256 }, bytes }
     }
 }
 
@@ -154,7 +168,7 @@ impl Bundle {
         }
         parts.extend(logs);
         let mask = Mask::of(cx, versions(cx, &probes));
-        let mut bundle = Self { report, parts: Vec::new(), missing, mask, created: SystemTime::now() };
+        let mut bundle = Self { report, files: Vec::new(), missing, mask, created: SystemTime::now() };
         for part in parts {
             bundle.add(part)?;
         }
@@ -169,35 +183,42 @@ impl Bundle {
         self.add(Part::text(path, what, text.to_owned()))
     }
 
+    /// Adds a document; what is none is added as a text.
+    ///
+    /// # Errors
+    /// An interrupt was asked for.
+    pub fn attach_json(&mut self, path: &str, what: &str, text: &str) -> Result<(), DoctorError> {
+        match serde_json::from_str(text) {
+            Ok(value) => self.add(Part::document(path, what, value)),
+            Err(_) => self.attach(path, what, text),
+        }
+    }
+
     /// Nothing gets in but through here.
     fn add(&mut self, mut part: Part) -> Result<(), DoctorError> {
         if pto_context::interrupt::requested() {
             return Err(DoctorError::Interrupted);
         }
-        let text = String::from_utf8_lossy(&part.bytes).into_owned();
-        let document = if part.is_document() { serde_json::from_str::<Value>(&text).ok() } else { None };
-        part.bytes = match document {
-            Some(mut value) => {
-                self.mask.document(&mut value);
-                format!("{value:#}\n").into_bytes()
-            }
-            None => self.mask.text(&text).into_bytes(),
-        };
+        match &mut part.contents {
+            Contents::Text(text) => *text = self.mask.text(text),
+            Contents::Document(value) => self.mask.document(value),
+        }
         // The name of a log, and where it was, may be telling as well.
-        part.path = self.mask.text(&part.path).replace('*', "x");
-        part.what = self.mask.text(&part.what);
-        self.parts.push(part);
+        let path = self.mask.text(&part.path).replace('*', "x");
+        let what = self.mask.text(&part.what);
+        self.files.push(File::new(path, what, part.cut_bytes, part.contents.bytes()));
         Ok(())
     }
 
     /// What is inside.
     pub fn manifest(&self) -> Manifest {
-        let missing = self.missing.iter().map(|one| Missing::new(&self.mask.text(&one.what), &self.mask.text(&one.why)));
+        let missing =
+            self.missing.iter().map(|one| Missing::new(&self.mask.text(&one.what), &self.mask.text(&one.why)));
         Manifest {
             schema: SCHEMA,
             created: self.created.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             version: env!("CARGO_PKG_VERSION"),
-            files: self.parts.iter().map(Part::listed).collect(),
+            files: self.files.iter().map(|file| file.listed.clone()).collect(),
             missing: missing.collect(),
             masked: mask::KINDS.to_vec(),
         }
@@ -209,8 +230,9 @@ impl Bundle {
     /// The file cannot be written, or an interrupt was asked for.
     pub fn write(mut self, path: &Path) -> Result<Manifest, DoctorError> {
         let manifest = self.manifest();
-        self.parts.insert(0, collect::json(MANIFEST, "what is inside", &manifest));
-        archive::write(path, TOP, &self.parts, self.created)?;
+        let first = collect::json(MANIFEST, "what is inside", &manifest);
+        self.files.insert(0, File::new(first.path, first.what, 0, first.contents.bytes()));
+        archive::write(path, TOP, &self.files, self.created)?;
         Ok(manifest)
     }
 }
@@ -230,8 +252,10 @@ fn versions(cx: &Context, probes: &Probes) -> Vec<String> {
 fn triage(cx: &Context, logs: &[Part]) -> Part {
     let mut triager = Triager::new(Surroundings::of(cx));
     for log in logs {
-        // Reading from memory cannot fail.
-        let _ = triager.log(&log.path, Cursor::new(&log.bytes));
+        if let Contents::Text(text) = &log.contents {
+            // Reading from memory cannot fail.
+            let _ = triager.log(&log.path, Cursor::new(text));
+        }
     }
     collect::json("triage.json", "what the logs mean, the first cause first", &triager.finish())
 }

@@ -132,7 +132,8 @@ fn platform_file(cx: &Context, soc: &str) -> Option<PlatformFile> {
         return None;
     }
     let root = cann_installs(cx).into_iter().next()?.root;
-    let dirs = Machine::ALL.iter().flat_map(|machine| machine.cann_dirs()).map(|dir| root.join(dir)).chain([root.clone()]);
+    let dirs =
+        Machine::ALL.iter().flat_map(|machine| machine.cann_dirs()).map(|dir| root.join(dir)).chain([root.clone()]);
     dirs.map(|dir| dir.join("data/platform_config").join(format!("{soc}.ini"))).find_map(|file| {
         let ini: PlatformIni = parse_platform_ini(&files::read(cx, &file).text()?);
         Some(PlatformFile {

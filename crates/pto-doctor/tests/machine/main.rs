@@ -3,7 +3,9 @@
 #![expect(unreachable_pub, reason = "`pub` says what the other modules of this test use")]
 
 mod acl;
+mod bundle;
 mod cases;
+mod devices;
 mod hosts;
 mod support;
 mod text;
