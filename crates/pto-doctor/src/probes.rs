@@ -4,12 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use pto_compile::cpu::{Survey, survey};
 use pto_context::Context;
+use pto_platform::docker::{Inspection, parse_docker_inspect};
 use pto_platform::npu_smi::{self, Board, NpuSmiInfo};
 use pto_process::Invocation;
+use pto_quarantine::{Quarantine, Standing};
 use pto_store::Store;
 
 use crate::acl_probe::{self, AclProbe, Choice};
@@ -97,11 +99,14 @@ pub struct Probes {
     pub user: User,
     /// Room.
     pub room: Room,
+    /// Devices that somebody set aside, and when that was looked up.
+    pub quarantine: (Standing, SystemTime),
 }
 
 impl Probes {
     /// What is known without asking anybody.
     pub fn unasked(cx: &Context) -> Self {
+        let now = SystemTime::now();
         Self {
             npu_smi: Answer::NotAsked,
             npu_smi_needs_path: false,
@@ -115,6 +120,7 @@ impl Probes {
             acl: AclProbe::NotAsked,
             user: user(),
             room: room(cx),
+            quarantine: (Quarantine::of(cx).standing(now), now),
         }
     }
 
@@ -149,6 +155,11 @@ impl Probes {
             probes.acl = acl.and_then(|thread| thread.join().ok()).unwrap_or_default();
         });
         probes
+    }
+
+    /// The containers that run, as far as docker told.
+    pub fn running(&self) -> Inspection {
+        self.containers.stdout().map(parse_docker_inspect).unwrap_or_default()
     }
 
     /// The table of `npu-smi info`, if there is one.

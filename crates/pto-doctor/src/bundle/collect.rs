@@ -2,7 +2,7 @@
 //! needs to compare it with another.
 
 use pto_context::Context;
-use pto_platform::docker::{Container, parse_docker_info, parse_docker_inspect};
+use pto_platform::docker::{Container, parse_docker_info};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -43,8 +43,8 @@ fn docker(probes: &Probes, parts: &mut Vec<Part>, missing: &mut Vec<Missing>) {
     if let Some(stdout) = probes.docker.stdout() {
         parts.push(json("docker-info.json", "what is needed of `docker info`", &parse_docker_info(stdout)));
     }
-    let containers = probes.containers.stdout().map(|text| parse_docker_inspect(text).containers).unwrap_or_default();
-    let with_npus: Vec<&Container> = containers.iter().filter(|container| !container.npus().is_empty()).collect();
+    let running = probes.running().containers;
+    let with_npus: Vec<&Container> = running.iter().filter(|container| !container.npus().is_empty()).collect();
     if with_npus.is_empty() {
         return missing.push(Missing::new("the exact `docker run` command", "give it: `--note 'docker run ...'`"));
     }

@@ -38,13 +38,13 @@ pub(super) struct Log {
 /// Reads every log; what is left out is said.
 pub(super) fn parts(logs: &[Log], missing: &mut Vec<Missing>) -> Result<Vec<Part>, DoctorError> {
     let mut parts = Vec::new();
-    for (number, log) in logs.iter().enumerate() {
+    for log in logs {
         if pto_context::interrupt::requested() {
             return Err(DoctorError::Interrupted);
         }
         match read(&log.path, if log.given { &GIVEN } else { &FOUND }) {
             Ok(Text { text, cut }) => parts.push(Part {
-                path: format!("logs/{:02}-{}", number + 1, plain_name(&log.path)),
+                path: format!("logs/{:02}-{}", parts.len() + 1, plain_name(&log.path)),
                 what: if log.given { "a log that was given".to_owned() } else { "a log that was found".to_owned() },
                 cut_bytes: cut,
                 contents: Contents::Text(text),

@@ -1,7 +1,9 @@
 //! The NPUs, as `npu-smi` and ACL see them.
 
 use pto_context::Context;
+use pto_platform::docker::{Container, Inspection};
 use pto_platform::npu_smi::{Activity, Device, Failure, FailureKind, Health, NpuSmiInfo};
+use pto_quarantine::Record;
 
 use super::{new, quoted_list};
 use crate::acl_probe::{AclAnswer, AclProbe};
@@ -15,7 +17,7 @@ pub(super) const CHECKS: &[Check] = &[
     new(
         "npu-smi",
         "npu-smi",
-        &[Source::NpuSmi, Source::Acl],
+        &[Source::NpuSmi, Source::Acl, Source::Containers],
         "What `npu-smi info` says: which NPUs there are and how they feel. In a container that has only some of the host's \
          cards it fails with `-9005` or `DrvMngGetConsoleLogLevel`, because it counts every board: that is no fault when ACL \
          can open a device. `-8020` says that the device is used, and often means that another container was given the same \
@@ -25,9 +27,17 @@ pub(super) const CHECKS: &[Check] = &[
     new(
         "npu-idle",
         "free NPUs",
-        &[Source::NpuSmi],
+        &[Source::NpuSmi, Source::Containers],
         "Which NPUs nobody uses, and who holds the others. Never give one NPU to two containers.",
         idle,
+    ),
+    new(
+        "quarantine",
+        "quarantine",
+        &[],
+        "Devices that somebody set aside because a kernel hung there or faulted: the next launch may fail for no reason of \
+         its own. A record expires, and `cargo xtask devices release` removes it.",
+        quarantine,
     ),
     new(
         "device-access",
@@ -120,43 +130,92 @@ fn occupied(is_container: bool, failure: &Failure, probes: &Probes) -> Finding {
     } else {
         "sudo fuser -v /dev/davinci*"
     };
-    let evidence = format!("{} (resource occupied); candidates: {candidates}", failure.text);
+    let shared = shared(&probes.running());
+    let why = if shared.is_empty() { format!("candidates: {candidates}") } else { shared.join("; ") };
+    let evidence = format!("{} (resource occupied); {why}", failure.text);
+    let remedy =
+        if shared.is_empty() { remedy } else { "docker stop one of them, and start it with a card of its own" };
     let opened = probes.acl.success().is_some();
     if opened { Finding::warn(evidence).remedy(remedy) } else { Finding::fail(evidence).remedy(remedy) }
+}
+
+/// NPUs that more than one container was given: one overlap fails all of them.
+fn shared(running: &Inspection) -> Vec<String> {
+    let shown = |(npu, holders): (u32, Vec<&Container>)| {
+        format!("NPU {npu} was given to the containers {}", quoted_list(holders.into_iter().map(container_name)))
+    };
+    running.shared_npus().into_iter().map(shown).collect()
+}
+
+fn container_name(container: &Container) -> &str {
+    container.name.as_deref().or(container.id.as_deref()).unwrap_or("?")
 }
 
 fn idle(_: &Context, probes: &Probes) -> Finding {
     let Some(table) = probes.npus().filter(|table| !table.devices.is_empty()) else {
         return Finding::skip("no table of NPUs");
     };
+    let running = probes.running();
     let name = |device: &Device| device.index.map_or_else(|| format!("NPU {}", device.npu), |index| index.to_string());
     let is_idle = |device: &&Device| table.activity(device) == Activity::Idle;
     let free: Vec<String> = table.devices.iter().filter(is_idle).map(name).collect();
     let held: Vec<String> =
-        table.devices.iter().filter(|device| !is_idle(device)).map(|device| held(&table, device)).collect();
+        table.devices.iter().filter(|device| !is_idle(device)).map(|device| held(&table, device, &running)).collect();
     let held = if held.is_empty() { String::new() } else { format!("; {}", held.join("; ")) };
+    let shared = shared(&running);
+    if !shared.is_empty() {
+        return Finding::warn(format!("{}{held}; {}", free.join(", "), shared.join("; ")))
+            .remedy("docker stop one of them, and start it with a card of its own");
+    }
     if free.is_empty() {
         return Finding::warn(format!("none{held}")).remedy("wait, or ask who runs these processes");
     }
     Finding::ok(format!("{}{held}", free.join(", ")))
 }
 
-fn held(table: &NpuSmiInfo, device: &Device) -> String {
+fn quarantine(cx: &Context, probes: &Probes) -> Finding {
+    let (standing, now) = &probes.quarantine;
+    let minutes = |record: &Record| record.remaining(*now).as_secs().div_ceil(60);
+    let mut lines: Vec<String> = standing
+        .records
+        .iter()
+        .map(|record| format!("davinci{} for {} min more: {}", record.device, minutes(record), record.why))
+        .collect();
+    lines.extend(
+        standing.unread.iter().map(|file| format!("davinci{}: `{}` {}", file.device, file.path.display(), file.why)),
+    );
+    let devices = standing.records.iter().map(|record| record.device);
+    match devices.chain(standing.unread.iter().map(|file| file.device)).next() {
+        Some(device) => {
+            Finding::warn(lines.join("; ")).remedy(format!("cargo xtask devices release {device}   # once it is well"))
+        }
+        None if device_nodes(cx).indices().is_empty() => Finding::skip("no device to set aside"),
+        None => Finding::ok("no device is set aside"),
+    }
+}
+
+fn held(table: &NpuSmiInfo, device: &Device, running: &Inspection) -> String {
     let index = device.index.map_or_else(|| format!("NPU {}", device.npu), |index| index.to_string());
     let processes: Vec<String> = table
         .processes_of(device)
         .map(|process| format!("{} ({})", process.pid, process.name.as_deref().unwrap_or("name unknown")))
         .collect();
+    let holders = running.containers.iter().filter(|container| {
+        container.is_running() && device.index.is_some_and(|index| container.npus().contains(&index))
+    });
+    let holders = quoted_list(holders.map(container_name));
+    let unseen = if holders.is_empty() {
+        "no process is listed (another container's?)".to_owned()
+    } else {
+        format!("no process is listed; the container {holders} has it")
+    };
     match table.activity(device) {
         Activity::Processes(_) => format!("{index} held by {}", processes.join(", ")),
         Activity::Utilised(percent) => {
-            format!("{index} works at {percent} %, no process is listed (another container's?)")
+            format!("{index} works at {percent} %, {unseen}")
         }
         Activity::MemoryInUse(usage) => {
-            format!(
-                "{index} has {} of {} MB in use, no process is listed (another container's?)",
-                usage.used, usage.total
-            )
+            format!("{index} has {} of {} MB in use, {unseen}", usage.used, usage.total)
         }
         Activity::Unknown | Activity::Idle => format!("{index} unknown"),
     }

@@ -1,9 +1,12 @@
 //! Every check, seen well and seen not well.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::SystemTime;
 
 use pto_doctor::acl_probe::{AclAnswer, AclFailure, AclProbe};
 use pto_doctor::{Answer, Probes, Room, Said, Status, User, checks};
+use pto_quarantine::{DEFAULT_TERM, Quarantine};
 
 use crate::support::Host;
 use crate::text::{A2, A5, COMMIT, DOCKER, DOCKER_PLAIN, MANAGERS};
@@ -65,6 +68,16 @@ fn in_container(host: &mut Host) {
 fn bound(host: &mut Host, stamp: &str) {
     let module = r#""simpler":{"origin":"/venv/simpler/__init__.py","namespace":false,"places":[]}"#;
     host.python(module, stamp);
+}
+
+/// What `docker inspect` says of running containers that were all given NPU 6.
+fn containers(names: &[&str]) -> String {
+    let one = |name: &&str| {
+        format!(
+            r#"{{"Name":"/{name}","State":{{"Status":"running"}},"Config":{{"Env":["ASCEND_VISIBLE_DEVICES=6"]}},"HostConfig":{{}}}}"#
+        )
+    };
+    format!("[{}]", names.iter().map(one).collect::<Vec<_>>().join(","))
 }
 
 fn stamped(commit: &str) -> String {
@@ -291,6 +304,38 @@ fn npu_cases() -> Vec<Case> {
             host.program("npu-smi", A2, 0);
         }),
         case("npu-idle", Skip, "no table", |_| {}),
+        // Utilisation without a process: docker knows which container has the card.
+        case("npu-idle", Ok, "6 works at 35 %, no process is listed; the container `trainer` has it", |host| {
+            host.program("npu-smi", &A2.replace("| 6       0                 | 4711 ", "| x"), 0).nodes(&["davinci6"]);
+            host.script(
+                "docker",
+                &format!("case $1 in ps) echo a;; inspect) echo '{}';; esac", containers(&["trainer"])),
+            );
+        }),
+        case("npu-idle", Warn, "NPU 6 was given to the containers `one`, `two`", |host| {
+            host.program("npu-smi", A2, 0).nodes(&["davinci6"]);
+            host.script(
+                "docker",
+                &format!("case $1 in ps) echo a b;; inspect) echo '{}';; esac", containers(&["one", "two"])),
+            );
+        }),
+        case("npu-smi", Fail, "(resource occupied); NPU 6 was given to the containers `one`, `two`", |host| {
+            let text = "dcmi model initialized failed, because the device is used. ret is -8020\n";
+            host.program("npu-smi", text, 172).nodes(&["davinci6"]);
+            host.script(
+                "docker",
+                &format!("case $1 in ps) echo a b;; inspect) echo '{}';; esac", containers(&["one", "two"])),
+            );
+        }),
+        case("quarantine", Ok, "no device is set aside", |host| {
+            host.nodes(&["davinci6"]);
+        }),
+        case("quarantine", Skip, "no device", |_| {}),
+        case("quarantine", Warn, "davinci6 for 60 min more: `softmax` hung", |host| {
+            host.nodes(&["davinci6"]).var("PTOKIT_QUARANTINE", "quarantine");
+            let quarantine = Quarantine::of(&host.cx());
+            quarantine.put(6, "`softmax` hung", DEFAULT_TERM, SystemTime::now()).unwrap();
+        }),
         knowing(case("device-access", Ok, "aclrtSetDevice(0) ok, 62748MB HBM visible", |_| {}), |probes| {
             opened(probes, "Ascend910B2");
         }),
@@ -482,4 +527,34 @@ fn ids_are_kebab_case_and_documented() {
         assert!(check.docs.len() > 60 && check.docs.ends_with('.'), "{}", check.id);
         assert_eq!(checks().filter(|other| other.id == check.id).count(), 1, "{}", check.id);
     }
+}
+
+/// The book has a page for each check, with the text that `doctor --list` shows, a row for each status that was seen, what
+/// to do, and where the rule comes from; and no other page.
+#[test]
+fn every_check_has_its_page() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/doctor");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut wrong = Vec::new();
+    for check in checks() {
+        let Result::Ok(page) = fs_err::read_to_string(dir.join(format!("{}.md", check.id))) else {
+            wrong.push(format!("`{}` has no page", check.id));
+            continue;
+        };
+        let seen = all().into_iter().filter(|case| case.id == check.id).map(|case| format!("| `{}` | ", case.status));
+        let demanded = seen.chain([format!("# {}\n", check.id), "\n## Remedy\n\n".into(), "\n## Source\n\n".into()]);
+        for part in demanded.collect::<BTreeSet<_>>().into_iter().filter(|part| !page.contains(part)) {
+            wrong.push(format!("the page of `{}` has no `{}`", check.id, part.trim()));
+        }
+        if !words(&page).contains(&words(check.docs)) {
+            wrong.push(format!("the page of `{}` does not say what `doctor --list` says", check.id));
+        }
+    }
+    for entry in fs_err::read_dir(dir).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if !name.strip_suffix(".md").is_some_and(|id| checks().any(|check| check.id == id)) {
+            wrong.push(format!("{name} is the page of no check"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
