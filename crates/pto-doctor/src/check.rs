@@ -9,6 +9,8 @@ use crate::probes::Probes;
 /// Something outside the file tree that a check wants to know. Only what the chosen checks want is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
+    /// The symbols of the C and C++ libraries.
+    Libraries,
     /// `npu-smi info`.
     NpuSmi,
     /// `docker info`.

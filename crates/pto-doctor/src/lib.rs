@@ -35,6 +35,7 @@ mod whole_file;
 
 pub use ask::{Answer, Said};
 pub use check::{Check, Source, check, checks};
+pub use elf_strings::SymbolVersion;
 pub use error::DoctorError;
 pub use examine::{Examination, examine, judge};
 pub use finding::{Finding, Status};

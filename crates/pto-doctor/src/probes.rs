@@ -17,6 +17,7 @@ use pto_store::Store;
 use crate::acl_probe::{self, AclProbe, Choice};
 use crate::ask::{Answer, ask};
 use crate::check::Source;
+use crate::elf_strings::SymbolVersion;
 use crate::facts::{self, device_nodes};
 use crate::{files, python};
 
@@ -95,6 +96,10 @@ pub struct Probes {
     pub runtime: RuntimeGit,
     /// ACL.
     pub acl: AclProbe,
+    /// The newest `GLIBC_` symbol of the C library.
+    pub glibc: SymbolVersion,
+    /// The newest `GLIBCXX_` symbol of libstdc++.
+    pub glibcxx: SymbolVersion,
     /// Who examines.
     pub user: User,
     /// Room.
@@ -118,6 +123,8 @@ impl Probes {
             ptoas: Answer::NotAsked,
             runtime: RuntimeGit::default(),
             acl: AclProbe::NotAsked,
+            glibc: SymbolVersion::NotAsked,
+            glibcxx: SymbolVersion::NotAsked,
             user: user(),
             room: room(cx),
             quarantine: (Quarantine::of(cx).standing(now), now),
@@ -138,6 +145,11 @@ impl Probes {
             let ptoas = wants(Source::Ptoas).then(|| scope.spawn(|| ptoas(cx, deadline)));
             let runtime = wants(Source::RuntimeGit).then(|| scope.spawn(|| runtime(cx, deadline)));
             let acl = wants(Source::Acl).then(|| scope.spawn(|| acl(cx, options)));
+            if wants(Source::Libraries) {
+                // Here, while the others work: both libraries together are some MB.
+                probes.glibc = SymbolVersion::of(cx, "libc.so.6", "GLIBC_");
+                probes.glibcxx = SymbolVersion::of(cx, "libstdc++.so.6", "GLIBCXX_");
+            }
             // A thread that panicked leaves its answer unasked: its checks say so, the others are not harmed.
             if let Some(answers) = npu.and_then(|thread| thread.join().ok()) {
                 (probes.npu_smi, probes.npu_smi_needs_path, probes.boards) =

@@ -8,7 +8,6 @@ use pto_context::Context;
 use pto_platform::docker::mask_proxy;
 use serde::{Deserialize, Serialize};
 
-use crate::elf_strings::{dotted, highest_version};
 use crate::error::DoctorError;
 use crate::facts::{self, DriverFile};
 use crate::files;
@@ -84,7 +83,7 @@ impl Snapshot {
 /// Facts by name. The part before the first dot groups them for the order of a comparison.
 pub(crate) fn facts(cx: &Context, probes: &Probes) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
-    host(cx, &mut facts);
+    host(cx, probes, &mut facts);
     npu(cx, probes, &mut facts);
     tools(cx, probes, &mut facts);
     for (name, value) in cx.vars() {
@@ -106,16 +105,12 @@ fn put(facts: &mut Facts, name: &str, value: Option<impl ToString>) {
     }
 }
 
-fn host(cx: &Context, facts: &mut Facts) {
-    let version = |name: &str, prefix: &str| {
-        let bytes = fs_err::read(files::open_path(cx, &facts::library(cx, name)?)).ok()?;
-        highest_version(&bytes, prefix).map(|version| dotted(&version))
-    };
+fn host(cx: &Context, probes: &Probes, facts: &mut Facts) {
     put(facts, "host.machine", facts::machine(cx));
     put(facts, "host.kernel", files::read(cx, "/proc/sys/kernel/osrelease").text().map(|text| text.trim().to_owned()));
     put(facts, "host.system", files::read(cx, "/etc/os-release").text().as_deref().and_then(pretty_name));
-    put(facts, "host.glibc", version("libc.so.6", "GLIBC_"));
-    put(facts, "host.glibcxx", version("libstdc++.so.6", "GLIBCXX_"));
+    put(facts, "host.glibc", probes.glibc.known());
+    put(facts, "host.glibcxx", probes.glibcxx.known());
     put(facts, "host.container", facts::container(cx));
 }
 

@@ -126,10 +126,16 @@ fn checkout(cx: &Context, _: &Probes) -> Finding {
 }
 
 fn binding(cx: &Context, probes: &Probes) -> Finding {
-    let facts = probes.python.said().and_then(|said| python_facts(&said.stdout));
-    let Some(facts) = facts else { return Finding::skip("cannot be looked at without `python3`") };
+    let said = probes.python.said();
+    let Some((said, facts)) = said.and_then(|said| Some((said, python_facts(&said.stdout)?))) else {
+        return Finding::skip("cannot be looked at without `python3`");
+    };
     let rebuild = "pypto-build && pypto-doctor";
+    let has_simpler = facts.modules.get("simpler").is_some_and(Option::is_some);
     let (commit, extension) = match facts.build_commit {
+        BuildCommit::NotAsked if has_simpler => {
+            return Finding::fail(format!("ends Python when it is imported: it {}", said.status)).remedy(rebuild);
+        }
         BuildCommit::NotAsked => return Finding::skip("is not there: simpler is not installed"),
         BuildCommit::NoExtension => {
             return Finding::warn("cannot be verified: simpler has no extension to import")

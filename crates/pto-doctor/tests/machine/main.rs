@@ -7,6 +7,7 @@ mod bundle;
 mod cases;
 mod devices;
 mod hosts;
+mod python;
 mod support;
 mod text;
 mod whole;
