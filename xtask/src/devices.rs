@@ -206,6 +206,8 @@ fn remarks(npu: &Npu) -> Vec<String> {
     lines.extend(npu.probed.iter().flat_map(|probed| probed_lines(&name, probed)));
     // Once for all devices that have the same reason.
     lines.extend(npu.no_target.iter().map(|why| format!("no target: {why}")));
+    let hint = pto_platform::identify(&npu.name).no_target.filter(|_| npu.target.is_none());
+    lines.extend(hint.map(|why| format!("  {} {}", style::hint("do:"), why.hint())));
     lines
 }
 
