@@ -1,6 +1,7 @@
 //! `devices`: the NPUs of this machine, or of one whose `npu-smi info` was saved.
 
-use std::path::PathBuf;
+use std::io::{Read as _, stdin};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use pto_doctor::ProbeOptions;
@@ -25,7 +26,7 @@ use crate::{out, style};
 pub struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Read what `npu-smi info` printed elsewhere instead of running it
+    /// Read what `npu-smi info` printed elsewhere instead of running it; `-` is standard input
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     /// Print the index of one device that is free, well and not set aside
@@ -89,10 +90,11 @@ fn look(args: &Args) -> Result<Devices, Failure> {
         let mut probes = ProbeOptions::new(&cx);
         // The probe of ACL is this same program.
         probes.worker = std::env::current_exe().ok();
-        return Ok(Devices::ask(&cx, &Look { probes, acl: args.probe }));
+        let devices = Devices::ask(&cx, &Look { probes, acl: args.probe });
+        // What was ended early says nothing.
+        return if pto_process::interrupt::requested() { Err(Failure::interrupted()) } else { Ok(devices) };
     };
-    let bytes = fs_err::read(path).map_err(|error| Failure::io(&error))?;
-    let devices = Devices::of_text(&String::from_utf8_lossy(&bytes));
+    let devices = Devices::of_text(&saved(path)?);
     match &devices.unavailable {
         // Without a table this file is not what was asked for; with a failure in it, that is the answer.
         Some(why) if devices.failures.is_empty() => {
@@ -100,6 +102,24 @@ fn look(args: &Args) -> Result<Devices, Failure> {
         }
         _ => Ok(devices),
     }
+}
+
+/// What was saved, or comes through a pipe.
+fn saved(path: &Path) -> Result<String, Failure> {
+    const LARGEST: u64 = 16 << 20;
+    let mut bytes = Vec::new();
+    let read = match path.to_str() {
+        Some("-") => stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes),
+        _ => fs_err::File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)),
+    };
+    read.map_err(|error| Failure::usage(with_causes(&error), None))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(Failure::usage(
+            format!("`{}` has more than {} MB, so it is no table of `npu-smi info`", path.display(), LARGEST >> 20),
+            "a log goes to `cargo xtask triage --log FILE`".to_owned(),
+        ));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn release(args: &Args, index: u32) -> Result<Outcome, Failure> {

@@ -87,7 +87,8 @@ struct DiffDocument<'a> {
 impl From<DoctorError> for Failure {
     fn from(error: DoctorError) -> Self {
         match &error {
-            DoctorError::Io(source) => Self::io(source),
+            DoctorError::Read(source) => Self::usage(with_causes(source), None),
+            DoctorError::Write(source) => Self::io(source),
             DoctorError::Interrupted => Self::interrupted(),
             error => Self::usage(with_causes(error), error.hint()),
         }

@@ -7,6 +7,9 @@ use pto_context::Context;
 
 use crate::{facts, files};
 
+/// glibc and libstdc++ have some MB.
+const LARGEST_LIBRARY: u64 = 256 << 20;
+
 /// What a library says of the versions of its symbols.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum SymbolVersion {
@@ -27,8 +30,8 @@ impl SymbolVersion {
     /// Looks into a library of the inspected machine.
     pub(crate) fn of(cx: &Context, library: &str, prefix: &str) -> Self {
         let Some(path) = facts::library(cx, library) else { return Self::Absent };
-        match fs_err::read(files::open_path(cx, &path)) {
-            Err(error) => Self::Unreadable(format!("cannot read `{}`: {}", path.display(), error.kind())),
+        match files::bytes(&files::open_path(cx, &path), LARGEST_LIBRARY) {
+            Err(error) => Self::Unreadable(format!("cannot read `{}`: {}", path.display(), files::reason(&error))),
             Ok(bytes) => match highest_version(&bytes, prefix) {
                 None => Self::None(path),
                 Some(version) => Self::Highest(path, version),

@@ -1,5 +1,6 @@
 //! What a file tree and an environment tell of a machine, for more than one check.
 
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,9 @@ pub(crate) fn machine(cx: &Context) -> Option<Machine> {
     if !files::is_tree(cx) {
         return Machine::current();
     }
-    let header = library(cx, "libc.so.6").and_then(|path| fs_err::read(files::open_path(cx, &path)).ok())?;
+    let library = library(cx, "libc.so.6")?;
+    let mut header = [0; 20];
+    files::open_regular(&files::open_path(cx, &library)).and_then(|mut file| file.read_exact(&mut header)).ok()?;
     // `e_machine` of the ELF header.
     match header.get(18..20)? {
         [62, 0] => Some(Machine::X86_64),

@@ -56,7 +56,7 @@ impl Snapshot {
     /// # Errors
     /// The file cannot be read, or is no snapshot of this form.
     pub fn read(path: &Path) -> Result<Self, DoctorError> {
-        let text = fs_err::read_to_string(path).map_err(DoctorError::Io)?;
+        let text = fs_err::read_to_string(path).map_err(DoctorError::Read)?;
         let snapshot: Self = serde_json::from_str(&text)
             .map_err(|source| DoctorError::NotASnapshot { path: path.to_owned(), source })?;
         if snapshot.schema != SCHEMA {
@@ -76,7 +76,7 @@ impl Snapshot {
             file.write_all(b"\n")?;
             file.flush()
         };
-        whole_file::write(path, fill).map_err(DoctorError::Io)
+        whole_file::write(path, fill).map_err(DoctorError::Write)
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn write(path: &Path, top: &str, files: &[File], now: SystemTime) -> 
     };
     whole_file::write(path, fill).map_err(|error| match error.kind() {
         io::ErrorKind::Interrupted => DoctorError::Interrupted,
-        _ => DoctorError::Io(error),
+        _ => DoctorError::Write(error),
     })
 }
 

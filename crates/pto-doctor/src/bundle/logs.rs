@@ -2,15 +2,14 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pto_context::Context;
-use rustix::fs::OFlags;
 
 use super::{Contents, Missing, Part};
 use crate::error::DoctorError;
+use crate::files;
 
 const MB: usize = 1 << 20;
 /// How much of one log is kept: its beginning, where the first cause is, and its end.
@@ -49,7 +48,7 @@ pub(super) fn parts(logs: &[Log], missing: &mut Vec<Missing>) -> Result<Vec<Part
                 cut_bytes: cut,
                 contents: Contents::Text(text),
             }),
-            Err(why) if log.given && !why.binary => return Err(DoctorError::Io(why.error)),
+            Err(why) if log.given && !why.binary => return Err(DoctorError::Read(why.error)),
             Err(why) => missing.push(Missing { what: log.path.display().to_string(), why: why.error.to_string() }),
         }
     }
@@ -127,13 +126,8 @@ impl From<std::io::Error> for NotRead {
 fn read(path: &Path, keep: &Keep) -> Result<Text, NotRead> {
     let named =
         |error: std::io::Error| std::io::Error::new(error.kind(), format!("cannot read `{}`: {error}", path.display()));
-    // A pipe in place of a log must not be waited for.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let mut file = File::options().read(true).custom_flags(flags).open(path).map_err(named)?;
+    let mut file = files::open_regular(path).map_err(named)?;
     let metadata = file.metadata().map_err(named)?;
-    if !metadata.is_file() {
-        return Err(named(std::io::Error::other("not a regular file")).into());
-    }
     let mut head = bytes(&mut file, keep.head).map_err(named)?;
     if head[..head.len().min(LOOKED_AT)].contains(&0) {
         let error = std::io::Error::other(format!("`{}` is no text, so it cannot be masked", path.display()));

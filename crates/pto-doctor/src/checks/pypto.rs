@@ -14,6 +14,8 @@ use crate::finding::Finding;
 use crate::probes::Probes;
 use crate::python::{BuildCommit, facts as python_facts};
 
+/// simpler's extension has some MB.
+const LARGEST_EXTENSION: u64 = 1 << 30;
 /// Digits of a commit that are shown.
 const SHORT: usize = 12;
 
@@ -179,8 +181,9 @@ fn is_managed_patch(cx: &Context, probes: &Probes, head: &str, extension: Option
     let Some(text) = files::read(cx, facts::pypto_home(cx).join("dist-state.json")).text() else { return false };
     let state = parse_dist_state(&text);
     let diff = probes.runtime.diff.stdout().map(|diff| sha256(diff.as_bytes()));
-    let built =
-        extension.and_then(|path| fs_err::read(files::open_path(cx, path.as_ref())).ok()).map(|bytes| sha256(&bytes));
+    let built = extension
+        .and_then(|path| files::bytes(&files::open_path(cx, path.as_ref()), LARGEST_EXTENSION).ok())
+        .map(|bytes| sha256(&bytes));
     let same = |recorded: &Option<String>, found: Option<&str>| {
         recorded.as_deref().zip(found).is_some_and(|(recorded, found)| recorded.eq_ignore_ascii_case(found))
     };

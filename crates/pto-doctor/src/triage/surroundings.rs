@@ -57,7 +57,7 @@ impl Surroundings {
     pub fn of(cx: &Context) -> Self {
         let driver_root = cx.var("ASCEND_DRIVER_ROOT");
         let version_file = format!("{}/version.info", driver_root.as_deref().unwrap_or(DRIVER_ROOT));
-        let driver_info = fs_err::read_to_string(cx.under_root(version_file)).ok();
+        let driver_info = files::read(cx, version_file).text();
         let cann = cx.var("ASCEND_HOME_PATH").or_else(|| cx.var("ASCEND_TOOLKIT_HOME"));
         let release = cann.and_then(|root| pto_compile::cann::release(cx, root.as_ref()));
         Self {

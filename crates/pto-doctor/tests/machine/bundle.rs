@@ -164,7 +164,7 @@ fn a_log_that_is_not_there_is_refused_and_a_pipe_is_not_waited_for() {
     let host = Host::bare();
     let refused = |path: &Path| {
         let refused = Bundle::gather(&host.cx(), &request(&[path])).err().unwrap();
-        assert!(matches!(refused, DoctorError::Io(_)), "{refused}");
+        assert!(matches!(refused, DoctorError::Read(_)), "{refused}");
     };
     refused(Path::new("gone.log"));
     let pipe = host.root().join("pipe");
