@@ -8,15 +8,11 @@ use serde_json::Value;
 
 use super::{Missing, Part};
 use crate::devices::Devices;
-use crate::facts::{cann_installs, driver_root, pypto_home, pypto_src};
+use crate::facts::{cann_installs, cann_version_files, driver_root, pypto_home, pypto_src};
 use crate::files::{self, Reading};
 use crate::probes::Probes;
 use crate::report::Report;
 use crate::snapshot::Snapshot;
-
-/// Version files of CANN, below its root.
-const CANN_FILES: [&str; 5] =
-    ["version.cfg", "version.info", "compiler/version.info", "runtime/version.info", "ascend_toolkit_install.info"];
 
 /// Every part but the logs.
 pub(super) fn parts(cx: &Context, probes: &Probes, report: &Report, missing: &mut Vec<Missing>) -> Vec<Part> {
@@ -64,8 +60,8 @@ fn version_files(cx: &Context, parts: &mut Vec<Part>, missing: &mut Vec<Missing>
     ];
     wanted.extend(firmware.map(|file| ("firmware/version.info".to_owned(), file, false)));
     for (number, install) in cann_installs(cx).into_iter().enumerate() {
-        for name in CANN_FILES {
-            wanted.push((format!("cann/{number}/{name}"), install.root.join(name), false));
+        for name in cann_version_files() {
+            wanted.push((format!("cann/{number}/{}", name.display()), install.root.join(name), false));
         }
     }
     if let Some(src) = pypto_src(cx) {

@@ -141,6 +141,11 @@ fn tool_cases() -> Vec<Case> {
             cann(host);
             host.file("/usr/local/Ascend/cann-8.5.0/opp/version.info", "Version=8.5.0.2.220\nversion_dir=8.5.0\n");
         }),
+        case("cann", Ok, "; release by `version.cfg`", cann),
+        case("cann", Warn, "`version.cfg` says 9.0.0, `compiler/version.info` says 8.5.0", |host| {
+            cann(host);
+            host.file("/opt/cann/compiler/version.info", "Version=8.5.0\n");
+        }),
         case("cann", Skip, "not installed", |_| {}),
         case("cann", Warn, "of unknown release", |host| {
             host.var("ASCEND_HOME_PATH", "/opt/cann").file("/opt/cann/bin/x", "");
@@ -153,6 +158,11 @@ fn tool_cases() -> Vec<Case> {
             host.executable("/opt/cann/bin/bisheng");
         }),
         case("bisheng", Fail, "no `bin/bisheng`", cann),
+        case("bisheng", Warn, "is of another CANN than the one in use: 8.5.0", |host| {
+            cann(host);
+            let other = "/usr/local/Ascend/cann-8.5.0";
+            host.executable(&format!("{other}/bin/bisheng")).var("PATH", &format!("{other}/bin"));
+        }),
         case("bisheng", Skip, "not installed", |_| {}),
         case("simulator", Ok, "tools/simulator/Ascend910B1/lib`; `msprof`", |host| {
             cann(host);
@@ -163,6 +173,13 @@ fn tool_cases() -> Vec<Case> {
             cann(host);
             host.file("/opt/cann/aarch64-linux/simulator/dav_3510/lib/libruntime_camodel.so", "");
             host.executable("/opt/cann/bin/cannsim");
+        }),
+        case("simulator", Warn, "msprof`) is of another CANN than the one in use: 8.5.0", |host| {
+            cann(host);
+            let other = "/usr/local/Ascend/cann-8.5.0";
+            host.executable(&format!("{other}/bin/msprof"));
+            let path = host.root().join(&other[1..]).join("bin").display().to_string();
+            host.var("PATH", &path);
         }),
         case("simulator", Warn, "no simulator in `/opt/cann`", cann),
     ]
