@@ -60,6 +60,8 @@ pub struct Room {
     pub disk_free: Option<u64>,
     /// Size of `/dev/shm`.
     pub shm: Option<u64>,
+    /// Free where docker keeps its images, if docker tells where that is.
+    pub docker_free: Option<u64>,
 }
 
 /// The checkout of PyPTO's runtime.
@@ -159,6 +161,7 @@ impl Probes {
                 thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
             };
             probes.docker = answer(docker);
+            probes.room.docker_free = docker_free(cx, &probes.docker);
             probes.containers = answer(containers);
             probes.python = answer(python);
             probes.ptoas = answer(ptoas);
@@ -305,7 +308,13 @@ fn room(cx: &Context) -> Room {
     Room {
         disk_free: existing_parent(&store).and_then(statvfs).map(|fs| fs.0),
         shm: statvfs(&cx.under_root("/dev/shm")).map(|fs| fs.1),
+        docker_free: None,
     }
+}
+
+fn docker_free(cx: &Context, docker: &Answer) -> Option<u64> {
+    let root = pto_platform::docker::parse_docker_info(docker.stdout()?).root_dir?;
+    statvfs(&files::open_path(cx, root.as_ref())).map(|fs| fs.0)
 }
 
 fn existing_parent(path: &Path) -> Option<&Path> {

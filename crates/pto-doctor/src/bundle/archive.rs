@@ -39,6 +39,7 @@ fn append(archive: &mut Builder<impl io::Write>, path: &PathBuf, bytes: &[u8], m
     header.set_size(bytes.len() as u64);
     header.set_mode(MODE);
     header.set_mtime(mtime);
-    (header.set_uid(0), header.set_gid(0));
+    header.set_uid(0);
+    header.set_gid(0);
     archive.append_data(&mut header, path, bytes)
 }

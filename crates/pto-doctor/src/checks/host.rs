@@ -17,12 +17,12 @@ const PTOAS_GLIBCXX: [u32; 3] = [3, 4, 29];
 /// Kernels and their tensors on the CPU; the pinned compiler alone unpacks to some hundred MB.
 const CPU_DISK: u64 = 2 << 30;
 /// Layers, containers and build cache of the development image.
-const IMAGE_DISK: u64 = 30 << 30;
+pub(super) const IMAGE_DISK: u64 = 30 << 30;
 /// One C++ compiler process on PTO-ISA's headers takes up to 1.5 GB.
 const MEMORY: u64 = 2 << 30;
 /// Docker's default is 64 MB; HCCL and the data loaders of models want more.
 const SHM: u64 = 1 << 30;
-const GB: f64 = (1u64 << 30) as f64;
+pub(super) const GB: f64 = (1u64 << 30) as f64;
 
 pub(super) const CHECKS: &[Check] = &[
     new(
@@ -96,7 +96,7 @@ fn glibc(_: &Context, probes: &Probes) -> Finding {
 
 fn glibcxx(_: &Context, probes: &Probes) -> Finding {
     let remedy = "put a newer libstdc++ first: conda install -c conda-forge libstdcxx-ng && \
-                  export LD_LIBRARY_PATH=\"$CONDA_PREFIX/lib:$LD_LIBRARY_PATH\"";
+                  export LD_LIBRARY_PATH=\"$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\"";
     library(&probes.glibcxx, "GLIBCXX_", &PTOAS_GLIBCXX, remedy)
 }
 

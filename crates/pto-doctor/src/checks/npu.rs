@@ -70,11 +70,15 @@ fn npu_smi(cx: &Context, probes: &Probes) -> Finding {
     }
     let finding = health(&table);
     if probes.npu_smi_needs_path {
-        let path = facts::driver_library_path(cx);
         return Finding::warn(format!("installed, but this shell is not set up for it: {}", finding.evidence))
-            .remedy(format!("export LD_LIBRARY_PATH={path}:$LD_LIBRARY_PATH"));
+            .remedy(setup(cx));
     }
     finding
+}
+
+/// The line that a shell lacks. Without an empty element at the end where nothing was set: that is the working directory.
+fn setup(cx: &Context) -> String {
+    format!("export LD_LIBRARY_PATH=\"{}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}\"", facts::driver_library_path(cx))
 }
 
 fn health(table: &NpuSmiInfo) -> Finding {
@@ -111,11 +115,15 @@ fn failed(cx: &Context, probes: &Probes, table: &NpuSmiInfo, last_words: &str) -
         FailureKind::MissingLibrary(ref library) => Finding::fail(format!(
             "installed, but `{library}` is not found: the shell is not set up, or the driver is not mounted"
         ))
-        .remedy(format!("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH", facts::driver_library_path(cx))),
+        .remedy(setup(cx)),
         _ => {
             let meaning = failure.code().map_or_else(String::new, |code| format!(" ({})", code.meaning));
-            Finding::fail(format!("{}{meaning}", failure.text))
-                .remedy("run `npu-smi info` on the host, outside of any container")
+            let remedy = if is_container {
+                "npu-smi info   # on the host, outside of any container"
+            } else {
+                "lsmod | grep -E 'drv_|ascend'; dmesg | tail -50   # is the driver loaded?"
+            };
+            Finding::fail(format!("{}{meaning}", failure.text)).remedy(remedy)
         }
     }
 }

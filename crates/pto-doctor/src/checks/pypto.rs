@@ -161,7 +161,11 @@ fn binding(cx: &Context, probes: &Probes) -> Finding {
         .unverified();
     };
     if commit != head {
-        return Finding::fail(format!("was built from {}, `runtime/` is at {}", short(&commit), short(head)))
+        let skipped = cx.var("PYPTO_SKIP_RUNTIME_PIN_CHECK").map_or(
+            "",
+            |_| "; `PYPTO_SKIP_RUNTIME_PIN_CHECK` keeps the runtime quiet about it, and makes it no better",
+        );
+        return Finding::fail(format!("was built from {}, `runtime/` is at {}{skipped}", short(&commit), short(head)))
             .remedy(rebuild);
     }
     match probes.runtime.status.stdout() {

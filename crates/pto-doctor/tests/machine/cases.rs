@@ -109,7 +109,7 @@ fn host_cases() -> Vec<Case> {
         }),
         case("disk", Ok, "100.0 GB free", |_| {}),
         knowing(case("disk", Warn, "1.0 GB free", |_| {}), |probes| {
-            probes.room = Room { disk_free: Some(1 << 30), shm: None };
+            probes.room = Room { disk_free: Some(1 << 30), shm: None, docker_free: None };
         }),
         case("memory", Ok, "of 30.5 GB", |_| {}),
         case("memory", Warn, "0.1 of 30.5 GB", |host| {
@@ -384,6 +384,12 @@ fn python_cases() -> Vec<Case> {
             host.program("docker", DOCKER_PLAIN, 0).nodes(&["davinci0"]);
         }),
         case("docker", Skip, "not installed", |_| {}),
+        knowing(
+            case("docker", Warn, "has 12.0 GB free in `/var/lib/docker`", |host| {
+                host.program("docker", DOCKER, 0).nodes(&["davinci0"]);
+            }),
+            |probes| probes.room.docker_free = Some(12 << 30),
+        ),
         case("docker", Warn, "the engine does not answer: Cannot connect", |host| {
             host.program("docker", r#"{"ServerErrors":["Cannot connect to the Docker daemon"]}"#, 1)
                 .nodes(&["davinci0"]);

@@ -6,7 +6,7 @@ use super::super::surroundings;
 const BASE: Rule = Rule { family: Family::NpuSmi, ..Rule::BASE };
 
 /// The export that an ssh, sudo or CI shell lacks.
-pub(super) const DRIVER_LIBRARIES: &str = "export LD_LIBRARY_PATH={driver}/lib64/common:{driver}/lib64/driver:{driver}/lib64:$LD_LIBRARY_PATH && npu-smi info";
+pub(super) const DRIVER_LIBRARIES: &str = "export LD_LIBRARY_PATH={driver}/lib64/common:{driver}/lib64/driver:{driver}/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} && npu-smi info";
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
