@@ -1,14 +1,15 @@
 //! What must not be in a report that strangers read: secrets, and whose machine this is.
 
-use std::net::Ipv6Addr;
-use std::sync::LazyLock;
+mod addresses;
+mod names;
+mod patterns;
 
 use pto_context::Context;
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-use crate::files;
 use crate::redact::{MASK, Redactor};
+use patterns::PATTERNS;
 
 /// Shown in the manifest.
 pub(super) const KINDS: [&str; 9] = [
@@ -23,85 +24,22 @@ pub(super) const KINDS: [&str; 9] = [
     "home directories",
 ];
 
-/// Accounts that many machines have: their names say nothing of a person.
-const COMMON_ACCOUNTS: [&str; 10] =
-    ["HwHiAiUser", "admin", "builder", "docker", "nobody", "root", "runner", "test", "ubuntu", "user"];
-const COMMON_HOSTS: [&str; 3] = ["localhost", "localhost.localdomain", "(none)"];
-/// A shorter name is a word of English as well; it is still masked in paths.
-const SHORTEST_NAME: usize = 3;
 /// A count of tokens is no token.
 const LONGEST_COUNT: usize = 7;
-/// Where a version is meant and not an address: `Version=24.1.0.1`, `npu-smi 22.0.0.4`.
-const BEFORE_VERSIONS: [&str; 5] = ["version", "npu-smi", "driver", "firmware", "cann"];
 
 /// Masks for good: nothing of the machine's owner is left that a text gives away by its form.
 pub(super) struct Mask {
     secrets: Redactor,
-    home: Option<String>,
+    home: Option<Regex>,
     names: Option<Regex>,
     /// Versions of this machine that look like addresses.
     versions: Vec<String>,
 }
 
-/// Compiling them takes longer than masking a page.
-static PATTERNS: LazyLock<Patterns> = LazyLock::new(Patterns::new);
-
-struct Patterns {
-    private_key: Regex,
-    authorization: Regex,
-    option: Regex,
-    login: [Regex; 2],
-    secret_name: Regex,
-    setting: Regex,
-    token: Regex,
-    email: Regex,
-    mac: Regex,
-    ipv4: Regex,
-    ipv6: Regex,
-    home: Regex,
-}
-
-impl Patterns {
-    fn new() -> Self {
-        // Each is a literal of this file, which a test compiles.
-        let regex = |pattern: &str| Regex::new(pattern).expect("a pattern of this table is valid");
-        let word = "token|secret|passw(?:or)?d|passphrase|credential|api[_-]?key|access[_-]?key|private[_-]?key|cookie";
-        Self {
-            private_key: regex(r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)"),
-            authorization: regex(
-                r#"(?i)\b(authorization["']?\s*[:=]\s*["']?(?:(?:basic|bearer|token)\s+)?|bearer\s+)([^\s"',;]+)"#,
-            ),
-            option: regex(&format!(r#"(?i)(--?[\w-]*(?:{word})[\w-]*[ =]+)("[^"\n]*"|'[^'\n]*'|[^\s"']+)"#)),
-            login: [r"-p", r"-u|--username"]
-                .map(|option| regex(&format!(r"(\blogin\b[^\n]*?\s(?:{option})[ =]*)([^\s]+)"))),
-            secret_name: regex(&format!(r"(?i)(?:{word})$|^_?auth$")),
-            setting: regex(&format!(
-                r#"(?i)([\w.-]*(?:{word})[\w.-]*["']?\s*[:=]\s*|["']_?auth["']\s*[:=]\s*|\b_auth\s*=\s*)("[^"\n]*"|'[^'\n]*'|[^\s"',;&}}\]\[{{(]+)"#
-            )),
-            token: regex(concat!(
-                r"\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|hf_[A-Za-z0-9]{16,}|sk-[\w-]{16,}",
-                r"|(?:AKIA|ASIA)[0-9A-Z]{16}|xox[abeprs]-[\w-]{10,}|pypi-[\w-]{16,}|npm_\w{16,}",
-                r"|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?)"
-            )),
-            email: regex(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b"),
-            mac: regex(r"\b[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}\b"),
-            ipv4: regex(r"\d+(?:\.\d+)*"),
-            ipv6: regex(r"[0-9A-Za-z_.:]*:[0-9A-Za-z_.:]*"),
-            home: regex(r"(/(?:home|Users)/)([^/\s:;,'\x22`<>|]+)"),
-        }
-    }
-}
-
 impl Mask {
     /// Learns from a machine what is to be masked. `versions` are texts that must stay.
     pub(super) fn of(cx: &Context, versions: Vec<String>) -> Self {
-        let home = cx.var("HOME").filter(|home| home.len() > 1 && home != "/root");
-        Self {
-            secrets: Redactor::of(cx),
-            home: home.map(|home| home.trim_end_matches('/').to_owned()),
-            names: names(cx),
-            versions,
-        }
+        Self { secrets: Redactor::of(cx), home: names::home(cx), names: names::of(cx), versions }
     }
 
     /// The text without secrets and without names.
@@ -118,10 +56,9 @@ impl Mask {
         text = patterns.setting.replace_all(&text, after_the_first(is_no_count)).into_owned();
         text = patterns.email.replace_all(&text, "***@***").into_owned();
         text = patterns.mac.replace_all(&text, "**:**:**:**:**:**").into_owned();
-        text = self.ipv4(&text);
-        text = patterns.ipv6.replace_all(&text, |found: &Captures<'_>| ipv6(&found[0])).into_owned();
+        text = addresses::mask(&text, &self.versions);
         if let Some(home) = &self.home {
-            text = text.replace(home.as_str(), "~");
+            text = home.replace_all(&text, "~").into_owned();
         }
         text = patterns.home.replace_all(&text, "${1}***").into_owned();
         match &self.names {
@@ -148,33 +85,6 @@ impl Mask {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
-
-    fn ipv4(&self, text: &str) -> String {
-        let mut masked = String::with_capacity(text.len());
-        let mut from = 0;
-        for found in PATTERNS.ipv4.find_iter(text) {
-            let before = &text[..found.start()];
-            let is_part_of_a_word = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-            if is_address(found.as_str()) && !is_part_of_a_word && !self.is_version(found.as_str(), before) {
-                masked.push_str(&text[from..found.start()]);
-                masked.push_str("*.*.*.*");
-                from = found.end();
-            }
-        }
-        masked.push_str(&text[from..]);
-        masked
-    }
-
-    fn is_version(&self, number: &str, before: &str) -> bool {
-        if self.versions.iter().any(|version| version == number) {
-            return true;
-        }
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        let word =
-            line.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '=' | '"' | '\'' | '`' | '['));
-        let word = word.to_ascii_lowercase();
-        BEFORE_VERSIONS.iter().any(|name| word.ends_with(name))
-    }
 }
 
 /// Keeps the first group of a pattern and masks the second, quotes excepted, if it is to be masked.
@@ -196,59 +106,10 @@ fn is_no_count(found: &Captures<'_>) -> bool {
     !(is_number && name.contains("token")) && value != MASK
 }
 
-fn is_address(number: &str) -> bool {
-    let parts: Vec<&str> = number.split('.').collect();
-    let is_octet = |part: &&str| part.len() <= 3 && part.parse::<u8>().is_ok();
-    let is_local = parts[0] == "127" || number == "0.0.0.0" || number == "255.255.255.255";
-    parts.len() == 4 && parts.iter().all(is_octet) && !is_local
-}
-
-/// A word with colons in it, masked if it is an address: not a time, a bus id or a name of C++.
-fn ipv6(word: &str) -> String {
-    let bare = word.trim_end_matches(['.', ':']);
-    let bare = if word[bare.len()..].starts_with("::") { &word[..bare.len() + 2] } else { bare };
-    match bare.parse::<Ipv6Addr>() {
-        Ok(address)
-            if !address.is_loopback() && !address.is_unspecified() && bare.contains(|c: char| c.is_ascii_digit()) =>
-        {
-            format!("*:*:*{}", &word[bare.len()..])
-        }
-        _ => word.to_owned(),
-    }
-}
-
-/// Names of users and of this host, as whole words.
-fn names(cx: &Context) -> Option<Regex> {
-    let mut names: Vec<String> =
-        ["USER", "LOGNAME", "SUDO_USER", "USERNAME"].iter().filter_map(|name| cx.var(name)).collect();
-    names.extend(files::names(cx, "/home"));
-    names.extend(account(cx));
-    names.retain(|name| !COMMON_ACCOUNTS.contains(&name.as_str()));
-    let mut hosts: Vec<String> = ["HOSTNAME", "HOST"].iter().filter_map(|name| cx.var(name)).collect();
-    let files = ["/proc/sys/kernel/hostname", "/etc/hostname"].map(|file| files::read(cx, file).text());
-    hosts.extend(files.into_iter().flatten().map(|text| text.trim().to_owned()));
-    let short: Vec<String> = hosts.iter().filter_map(|host| Some(host.split_once('.')?.0.to_owned())).collect();
-    hosts.extend(short);
-    hosts.retain(|host| !COMMON_HOSTS.contains(&host.as_str()));
-    names.extend(hosts);
-    names.retain(|name| name.chars().count() >= SHORTEST_NAME);
-    // The longest first: `node7.example.org` before `node7`.
-    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    names.dedup();
-    let words: Vec<String> = names.iter().map(|name| regex::escape(name)).collect();
-    (!words.is_empty()).then(|| Regex::new(&format!(r"(?i)\b(?:{})\b", words.join("|"))).ok())?
-}
-
-/// The account's name by its number.
-fn account(cx: &Context) -> Option<String> {
-    let uid = rustix::process::geteuid().as_raw().to_string();
-    let accounts = files::read(cx, "/etc/passwd").text()?;
-    let line = accounts.lines().find(|line| line.split(':').nth(2) == Some(uid.as_str()))?;
-    line.split(':').next().map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use proptest::prelude::*;
     use serde_json::json;
 
