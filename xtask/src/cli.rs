@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{devices, doctor, kernel, quickstart, test, triage};
+use crate::{devices, doctor, kernel, ptoas, quickstart, test, triage};
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
 #[derive(Debug, Parser)]
@@ -38,15 +38,17 @@ pub enum Verb {
     Devices(devices::Args),
     /// Say what error codes and logs mean: the first cause, its fallout, the next check
     Triage(triage::Args),
+    /// The pinned assembler: install, status
+    Ptoas(ptoas::Args),
 }
 
 /// The command line as it is meant: a program that is linked or copied under the name `pypto-doctor` is that verb.
 pub fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    const NAMES: [(&str, &str); 1] = [("pypto-doctor", "doctor")];
+    const NAMES: [(&str, &[&str]); 2] = [("pypto-doctor", &["doctor"]), ("pypto-install-ptoas", &["ptoas", "install"])];
     let mut words: Vec<OsString> = given.into_iter().collect();
     let called = words.first().and_then(|program| Path::new(program).file_name().map(std::ffi::OsStr::to_owned));
     if let Some((_, verb)) = NAMES.iter().find(|(name, _)| called.as_deref() == Some(name.as_ref())) {
-        words.insert(1, verb.into());
+        words.splice(1..1, verb.iter().map(OsString::from));
     }
     words
 }
@@ -104,6 +106,7 @@ mod tests {
             called("/opt/pypto/bin/pypto-doctor --strict"),
             words("/opt/pypto/bin/pypto-doctor doctor --strict")
         );
+        assert_eq!(called("pypto-install-ptoas --force"), words("pypto-install-ptoas ptoas install --force"));
         assert_eq!(called("target/debug/xtask doctor"), words("target/debug/xtask doctor"));
     }
 

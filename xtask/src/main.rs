@@ -12,6 +12,7 @@ mod exit;
 mod kernel;
 mod out;
 mod progress;
+mod ptoas;
 mod quickstart;
 mod setup;
 mod style;
@@ -56,5 +57,6 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Doctor(args) => doctor::run(args),
         cli::Verb::Devices(args) => devices::run(args),
         cli::Verb::Triage(args) => triage::run(args),
+        cli::Verb::Ptoas(args) => ptoas::run(args),
     }
 }

@@ -17,7 +17,6 @@ mod check;
 mod checks;
 pub mod devices;
 pub mod diff;
-mod elf_strings;
 mod error;
 mod examine;
 mod facts;

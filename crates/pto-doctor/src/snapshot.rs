@@ -5,9 +5,9 @@ use std::path::Path;
 
 use pto_context::Context;
 use pto_platform::docker::mask_proxy;
+use pto_platform::{dotted, highest_symbol_version};
 use serde::{Deserialize, Serialize};
 
-use crate::elf_strings::{dotted, highest_version};
 use crate::error::DoctorError;
 use crate::facts::{self, DriverFile};
 use crate::files;
@@ -111,7 +111,7 @@ fn put(facts: &mut Facts, name: &str, value: Option<impl ToString>) {
 fn host(cx: &Context, facts: &mut Facts) {
     let version = |name: &str, prefix: &str| {
         let bytes = fs_err::read(files::open_path(cx, &facts::library(cx, name)?)).ok()?;
-        highest_version(&bytes, prefix).map(|version| dotted(&version))
+        highest_symbol_version(&bytes, prefix).map(|version| dotted(&version))
     };
     put(facts, "host.machine", facts::machine(cx));
     put(facts, "host.kernel", files::read(cx, "/proc/sys/kernel/osrelease").text().map(|text| text.trim().to_owned()));

@@ -10,12 +10,12 @@ pub enum Error {
     /// What came is not what was pinned. It has been deleted.
     #[error("checksum of `{file}` from {origin} does not match: expected sha256 {expected}, found {found}")]
     Checksum {
-        /// The wheel.
-        file: &'static str,
+        /// Its name.
+        file: String,
         /// Who delivered it: the client and where it was told to look.
         origin: String,
         /// The pinned sha256.
-        expected: &'static str,
+        expected: String,
         /// The sha256 of what came.
         found: String,
     },
@@ -87,7 +87,7 @@ pub struct Attempt {
 }
 
 /// Why an entry of an archive is not unpacked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// `/etc/passwd`, `C:\x`.
@@ -102,6 +102,9 @@ pub enum Refusal {
     /// Wheels have no links (the format's specification knows files only), and a link can lead out.
     #[error("it is a symbolic link")]
     Symlink,
+    /// A device, a pipe or a socket.
+    #[error("it is neither a file nor a directory")]
+    Special,
     /// Two entries of one name: readers do not agree which one counts.
     #[error("there are two entries of this name")]
     Duplicate,
@@ -128,6 +131,34 @@ pub enum Refusal {
         compressed: u64,
         /// The highest ratio allowed.
         limit: u64,
+    },
+    /// A wheel without the list of its files.
+    #[error("the wheel has no such file, or several")]
+    NoRecord,
+    /// A recorded file without a sha256.
+    #[error("`RECORD` has no sha256 for it")]
+    NoSum,
+    /// In the archive, not in the list.
+    #[error("`RECORD` does not list it")]
+    NotRecorded,
+    /// In the list, not in the archive.
+    #[error("`RECORD` lists it, and it is not in the archive")]
+    OnlyRecorded,
+    /// Another size than listed.
+    #[error("`RECORD` says that it has {recorded} bytes, it has {size}")]
+    RecordedSize {
+        /// Bytes by `RECORD`.
+        recorded: u64,
+        /// Bytes by the archive's directory.
+        size: u64,
+    },
+    /// Another content than listed.
+    #[error("`RECORD` says that its sha256 is `{recorded}`, it is `{found}`")]
+    RecordedSum {
+        /// By `RECORD`, URL-safe base64.
+        recorded: String,
+        /// Of its content.
+        found: String,
     },
     /// The data is longer or shorter than the archive's directory says.
     #[error("its data has not the {declared} bytes that the archive's directory declares")]
@@ -160,6 +191,16 @@ impl Error {
             Self::Process(error) => return error.hint(),
             Self::Archive { .. } | Self::Refused { .. } | Self::NoSubtree { .. } => return None,
         })
+    }
+
+    /// Whether what was given cannot be read or must not be unpacked: a malformed file, whoever made it.
+    pub fn is_malformed(&self) -> bool {
+        matches!(self, Self::Archive { .. } | Self::Refused { .. })
+    }
+
+    /// Whether what came is another file than the pinned one.
+    pub fn is_other_content(&self) -> bool {
+        matches!(self, Self::Checksum { .. } | Self::OtherFile { .. })
     }
 
     /// Whether the user asked for the end: nothing is wrong, and there is nothing to explain.

@@ -45,10 +45,14 @@
 mod client;
 mod digest;
 mod error;
+mod file;
 mod pin;
 mod progress;
 mod unpack;
 mod wheel;
 
 pub use error::{Attempt, Error, Refusal};
+pub use file::FilePin;
 pub use pin::WheelPin;
+pub use unpack::{RecordLine, WheelFacts, check_wheel, record};
+pub use wheel::settle;

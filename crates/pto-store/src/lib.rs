@@ -32,4 +32,5 @@ mod store;
 
 pub use entry::Entry;
 pub use error::{Error, stop_if_interrupted};
+pub use lock::Lock;
 pub use store::Store;

@@ -1,10 +1,10 @@
 //! The host: processor, C and C++ libraries, room.
 
 use pto_context::Context;
+use pto_platform::{dotted, highest_symbol_version};
 
 use super::new;
 use crate::check::Check;
-use crate::elf_strings::{dotted, highest_version};
 use crate::facts;
 use crate::files::{self, Reading};
 use crate::finding::Finding;
@@ -109,7 +109,7 @@ fn library(cx: &Context, name: &str, prefix: &str, wanted: &[u32], remedy: &str)
         Err(error) => return Finding::skip(format!("cannot read `{}`: {}", path.display(), error.kind())),
     };
     let shown = path.display();
-    match highest_version(&bytes, prefix) {
+    match highest_symbol_version(&bytes, prefix) {
         None => Finding::skip(format!("`{shown}` names no version of `{prefix}`")),
         Some(found) if found.as_slice() >= wanted => Finding::ok(format!("{prefix}{} in `{shown}`", dotted(&found))),
         Some(found) => Finding::warn(format!(

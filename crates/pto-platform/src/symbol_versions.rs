@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 /// The highest version behind a prefix, for example `3.4.30` behind `GLIBCXX_`; `None` when the prefix never has one.
-pub(crate) fn highest_version(bytes: &[u8], prefix: &str) -> Option<Vec<u32>> {
+pub fn highest_symbol_version(bytes: &[u8], prefix: &str) -> Option<Vec<u32>> {
     memmem::find_iter(bytes, prefix).filter_map(|at| version(&bytes[at + prefix.len()..])).max()
 }
 
@@ -15,8 +15,8 @@ fn version(bytes: &[u8]) -> Option<Vec<u32>> {
     text.split('.').map(|part| part.parse().ok()).collect()
 }
 
-/// `3.4.30`.
-pub(crate) fn dotted(version: &[u32]) -> String {
+/// A version as it is written: `3.4.30`.
+pub fn dotted(version: &[u32]) -> String {
     version.iter().map(u32::to_string).collect::<Vec<_>>().join(".")
 }
 
@@ -27,8 +27,8 @@ mod tests {
     #[test]
     fn numbers_are_compared_as_numbers() {
         let bytes = b"\0GLIBCXX_3.4.9\0GLIBCXX_3.4.28\0GLIBCXX_DEBUG_MESSAGE_LENGTH\0GLIBCXX_3.4";
-        assert_eq!(highest_version(bytes, "GLIBCXX_"), Some(vec![3, 4, 28]));
-        assert_eq!(highest_version(bytes, "CXXABI_"), None);
+        assert_eq!(highest_symbol_version(bytes, "GLIBCXX_"), Some(vec![3, 4, 28]));
+        assert_eq!(highest_symbol_version(bytes, "CXXABI_"), None);
         assert_eq!(dotted(&[3, 4, 28]), "3.4.28");
     }
 }
