@@ -9,14 +9,24 @@ use sha2::{Digest, Sha256};
 /// How much is read at once.
 pub(crate) const CHUNK: usize = 256 * 1024;
 
-/// The file's sha256 in lower-case hexadecimal.
-pub(crate) fn of_file(path: &Path) -> Result<String, Error> {
+/// A file's sha256 in lower-case hexadecimal.
+///
+/// # Errors
+/// It cannot be read, or the user asked for the end.
+pub fn of_file(path: &Path) -> Result<String, Error> {
+    let mut sum = Sum::default();
+    feed_file(path, &mut sum)?;
+    Ok(sum.finish())
+}
+
+/// Adds a file's bytes to a sum.
+pub(crate) fn feed_file(path: &Path, sum: &mut Sum) -> Result<(), Error> {
     let mut file = fs_err::File::open(path).map_err(|e| Error::io("cannot read the downloaded file", e))?;
-    let (mut sum, mut buffer) = (Sum::default(), vec![0; CHUNK]);
+    let mut buffer = vec![0; CHUNK];
     loop {
         stop_if_interrupted()?;
         match file.read(&mut buffer).map_err(|e| Error::io("cannot read the downloaded file", e))? {
-            0 => return Ok(sum.finish()),
+            0 => return Ok(()),
             n => sum.update(&buffer[..n]),
         }
     }

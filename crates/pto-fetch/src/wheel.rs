@@ -13,7 +13,7 @@ use crate::{digest, progress};
 
 /// The kind of the entries, and the store's directory for downloads under way.
 const KIND: &str = "wheels";
-const DOWNLOADS: &str = ".downloads";
+pub(crate) const DOWNLOADS: &str = ".downloads";
 
 impl WheelPin {
     /// The directory with the wheel's files (of the subtree to keep, if the pin names one), fetched if missing.

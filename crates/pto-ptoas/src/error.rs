@@ -153,6 +153,20 @@ pub enum Error {
     /// The wheel could not be had, or is not the pinned one, or must not be unpacked.
     #[error(transparent)]
     Fetch(#[from] pto_fetch::Error),
+    /// No release has a wheel of that name.
+    #[error("there is no `{asset}` for PTOAS {version}; `{}` pins sha256 {sha256}", .pins.display())]
+    NoAsset {
+        /// The file that is missing.
+        asset: String,
+        /// The pinned version.
+        version: String,
+        /// The file with the pin.
+        pins: PathBuf,
+        /// The pinned sha256.
+        sha256: String,
+        /// Who was asked.
+        source: pto_fetch::Error,
+    },
     /// Neither `uv` nor `venv` with `pip` could make the environment.
     #[error("cannot make an environment with `{}`{}", .python.display(), attempts_text(.attempts))]
     Environment {
@@ -226,7 +240,17 @@ impl Error {
             }
             Self::Foreign { .. } => "choose another directory with `PTOAS_ROOT`, or move what is there away".to_owned(),
             Self::MountPoint { .. } => "mount its parent directory instead, or choose a directory below it with `PTOAS_ROOT`".to_owned(),
+            Self::Fetch(error) if error.is_other_content() => {
+                "nothing was changed; see whether version and sha256 in `versions.env` are of one release, and ask another place \
+                 with `--base-url`, `--index` or `--wheel`"
+                    .to_owned()
+            }
             Self::Fetch(error) => return error.hint(),
+            Self::NoAsset { .. } => {
+                "see whether that release exists and has a wheel for this machine; old releases have other files. Another place \
+                 is asked with `--base-url`, `--index` or `--wheel`"
+                    .to_owned()
+            }
             Self::Environment { attempts, .. } if attempts.is_empty() => {
                 "install `uv`, or the `venv` module of that Python (`apt install python3.10-venv`)".to_owned()
             }
@@ -250,7 +274,7 @@ impl Error {
             Self::NoPins { .. } | Self::NoPin { .. } | Self::NotAWheel { .. } | Self::Foreign { .. } => Fault::Input,
             Self::Fetch(error) if error.is_malformed() => Fault::Input,
             Self::Fetch(error) if error.is_other_content() => Fault::Verdict,
-            Self::NoLauncher { .. } | Self::OtherVersion { .. } => Fault::Verdict,
+            Self::NoLauncher { .. } | Self::OtherVersion { .. } | Self::NoAsset { .. } => Fault::Verdict,
             _ => Fault::Machine,
         }
     }

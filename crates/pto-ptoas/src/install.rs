@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pto_context::{Context, Event};
-use pto_fetch::{FilePin, WheelFacts};
+use pto_fetch::{FilePin, Http, WheelFacts};
 use pto_store::Store;
 use serde::Serialize;
 
@@ -30,6 +30,8 @@ pub struct InstallOptions {
     pub source: Source,
     /// Where to; without it `PTOAS_ROOT`, else `ptoas` in `PYPTO_HOME`.
     pub root: Option<PathBuf>,
+    /// The proxy; without it, what the environment says. `NO_PROXY` counts in any case.
+    pub proxy: Option<String>,
     /// The interpreter; without it, the first on this machine that the wheel takes.
     pub python: Option<PathBuf>,
     /// Installs again what is there already.
@@ -37,13 +39,23 @@ pub struct InstallOptions {
 }
 
 /// Where the wheel comes from. Whoever it is, only the pinned file is accepted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// The releases of PTOAS.
-    #[default]
-    Releases,
+    /// `<base>/<tag>/<file>`, the first of the bases that has it: the releases of PTOAS, or mirrors of them.
+    Releases(Vec<String>),
+    /// A package index, by its URL.
+    Index(String),
     /// A file on this machine.
     File(PathBuf),
+}
+
+/// Where the releases of PTOAS are.
+pub const RELEASES: &str = "https://github.com/hw-native-sys/PTOAS/releases/download";
+
+impl Default for Source {
+    fn default() -> Self {
+        Self::Releases(vec![RELEASES.to_owned()])
+    }
 }
 
 /// What was done.
@@ -162,7 +174,7 @@ fn wheel_name(pin: &Pin, source: &Source) -> Result<WheelName, Error> {
 fn file_name(pin: &Pin, source: &Source) -> String {
     match source {
         Source::File(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        Source::Releases => pin.asset(),
+        Source::Releases(_) | Source::Index(_) => pin.asset(),
     }
 }
 
@@ -174,12 +186,38 @@ struct Wheel {
 
 fn fetch(cx: &Context, store: &Store, pin: &Pin, options: &InstallOptions) -> Result<Wheel, Error> {
     let wanted = FilePin { file: file_name(pin, &options.source), sha256: pin.sha256.clone() };
-    match &options.source {
-        Source::File(given) => {
-            let path = wanted.adopt(cx, store, &cx.cwd().join(given))?;
-            Ok(Wheel { path, origin: given.display().to_string() })
+    if let Source::File(given) = &options.source {
+        let path = wanted.adopt(cx, store, &cx.cwd().join(given))?;
+        return Ok(Wheel { path, origin: given.display().to_string() });
+    }
+    if let Some(path) = wanted.find(cx, store)? {
+        return Ok(Wheel { path, origin: "the store".to_owned() });
+    }
+    let got = Http::new(cx, options.proxy.as_deref()).and_then(|http| {
+        let urls = urls(&http, pin, &wanted.file, &options.source)?;
+        wanted.download(cx, store, &http, &urls)
+    });
+    match got {
+        Ok(fetched) => Ok(Wheel { origin: fetched.url.unwrap_or_else(|| "the store".to_owned()), path: fetched.path }),
+        Err(error) if error.is_missing() => Err(Error::NoAsset {
+            asset: wanted.file,
+            version: pin.version.to_string(),
+            pins: pin.file.clone(),
+            sha256: wanted.sha256,
+            source: error,
+        }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Where to ask for the wheel.
+fn urls(http: &Http, pin: &Pin, file: &str, source: &Source) -> Result<Vec<String>, pto_fetch::Error> {
+    match source {
+        Source::Index(index) => Ok(vec![http.find_in_index(index, "ptoas", file)?]),
+        Source::Releases(bases) => {
+            Ok(bases.iter().map(|base| format!("{}/{}/{file}", base.trim_end_matches('/'), pin.tag())).collect())
         }
-        Source::Releases => unreachable!("written next"),
+        Source::File(_) => Ok(Vec::new()),
     }
 }
 

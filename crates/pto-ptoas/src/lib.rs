@@ -22,7 +22,7 @@ mod wheel_name;
 
 pub use environment::Tool;
 pub use error::{Attempt, Error, Fault};
-pub use install::{Action, InstallOptions, Installation, Source, install};
+pub use install::{Action, InstallOptions, Installation, RELEASES, Source, install};
 pub use launcher::{Launcher, Layout, version_in};
 pub use pin::{Pin, PinSource};
 pub use prefix::Prefix;

@@ -85,7 +85,7 @@ fn find(cx: &Context, source: &PinSource) -> Result<(PathBuf, String), Error> {
         (Some(file), ..) => vec![file.clone()],
         (_, Some(checkout), _) => vec![checkout.join(FILE)],
         (_, _, Some(named)) => vec![Path::new(named).join(FILE)],
-        _ => vec![Path::new(DEFAULT_SRC).join(FILE), cx.cwd().join(FILE)],
+        _ => vec![Path::new(DEFAULT_SRC).join(FILE), FILE.into()],
     };
     for place in &places {
         // A relative path is the user's, an absolute one is of the inspected machine.

@@ -22,13 +22,13 @@ const LAST_WORDS: usize = 6;
 
 /// A launcher that did not say its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Silent {
+pub(crate) struct Silent {
     /// How it ended, for example `exited with code 127`.
-    pub ended: String,
+    pub(crate) ended: String,
     /// Its last lines.
-    pub last_words: String,
+    pub(crate) last_words: String,
     /// The libraries that it lacks, if that is the reason.
-    pub missing: Vec<String>,
+    pub(crate) missing: Vec<String>,
 }
 
 /// Asks a launcher for its version, without the caller's Python: CANN brings a Python package of the same name, which

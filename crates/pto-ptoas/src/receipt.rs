@@ -17,17 +17,17 @@ const FILE: &str = "ptokit-install.json";
 
 /// Written last into a finished installation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Receipt {
+pub(crate) struct Receipt {
     /// The version that it says itself.
-    pub version: String,
+    pub(crate) version: String,
     /// The wheel's file name.
-    pub wheel: String,
+    pub(crate) wheel: String,
     /// The wheel's sha256.
-    pub sha256: String,
+    pub(crate) sha256: String,
     /// Where the wheel came from, in the end; secrets masked.
-    pub origin: String,
+    pub(crate) origin: String,
     /// The interpreter that the environment was made with.
-    pub python: PathBuf,
+    pub(crate) python: PathBuf,
 }
 
 impl Receipt {

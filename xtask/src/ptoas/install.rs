@@ -23,6 +23,15 @@ pub struct Args {
     /// The release's wheel, as a file on this machine
     #[arg(long, value_name = "FILE")]
     wheel: Option<PathBuf>,
+    /// Ask here for `<tag>/<file>`; may be given several times, the first that has it counts [default: the releases of PTOAS]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["wheel", "index"])]
+    base_url: Vec<String>,
+    /// Ask this package index instead, `https://host/simple`
+    #[arg(long, value_name = "URL", conflicts_with = "wheel")]
+    index: Option<String>,
+    /// Go through this proxy [default: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY]; NO_PROXY counts in any case
+    #[arg(long, value_name = "URL")]
+    proxy: Option<String>,
     /// The interpreter to install with [default: the first on this machine that the wheel takes]
     #[arg(long, value_name = "FILE")]
     python: Option<PathBuf>,
@@ -70,7 +79,8 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let root = Store::default_root(&cx).map_err(|error| Failure::blocked(with_causes(&error), error.hint()))?;
     let options = InstallOptions {
         pin: args.pin.pin(),
-        source: args.wheel.clone().map_or(Source::Releases, Source::File),
+        source: source(args),
+        proxy: args.proxy.clone(),
         root: args.pin.root(),
         python: args.python.clone(),
         force: args.force,
@@ -82,6 +92,15 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         out::text(&text(&installation))?;
     }
     Ok(Outcome::Passed)
+}
+
+fn source(args: &Args) -> Source {
+    match (&args.wheel, &args.index) {
+        (Some(file), _) => Source::File(file.clone()),
+        (_, Some(index)) => Source::Index(index.clone()),
+        _ if args.base_url.is_empty() => Source::default(),
+        _ => Source::Releases(args.base_url.clone()),
+    }
 }
 
 fn text(it: &Installation) -> String {
