@@ -164,3 +164,7 @@ fn read_record(
 fn is_signature(name: &str) -> bool {
     ["RECORD", "RECORD.jws", "RECORD.p7s"].iter().any(|file| name.ends_with(&format!(".dist-info/{file}")))
 }
+
+#[cfg(test)]
+#[path = "wheel_tests.rs"]
+mod tests;
