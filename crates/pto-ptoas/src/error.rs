@@ -181,6 +181,14 @@ pub enum Error {
         /// The wheel.
         wheel: String,
     },
+    /// CANN's `set_env.sh` cannot be used.
+    #[error("`{}` {why}", .script.display())]
+    SetEnv {
+        /// The script.
+        script: PathBuf,
+        /// What it did.
+        why: String,
+    },
     /// The assembler does not start.
     #[error("`{wheel}` installs, but its `ptoas` does not start{}", start_text(.missing, .ended, .last_words))]
     DoesNotStart {
@@ -255,6 +263,7 @@ impl Error {
                 "install `uv`, or the `venv` module of that Python (`apt install python3.10-venv`)".to_owned()
             }
             Self::Environment { attempts, .. } => format!("to see it by yourself: {}", attempts.last()?.line),
+            Self::SetEnv { .. } => "name another CANN with `--cann DIR`, or leave it out; to see what it does: bash -xc '. set_env.sh'".to_owned(),
             Self::DoesNotStart { missing, .. } if !missing.is_empty() => {
                 "what was installed before is untouched; install the libraries or put their directory into \
                  `LD_LIBRARY_PATH`, or pin a release that brings them along"

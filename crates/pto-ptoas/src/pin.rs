@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use pto_context::Context;
-use pto_platform::files::{VersionsEnv, parse_versions_env};
+use pto_platform::files::parse_versions_env;
 use pto_platform::{Machine, Version};
 
 use crate::error::Error;
@@ -72,11 +72,6 @@ impl Pin {
     pub fn tag(&self) -> String {
         format!("v{}", self.number())
     }
-}
-
-/// The pins of a checkout, if there is one and it can be read: for reports.
-pub(crate) fn pins(cx: &Context, source: &PinSource) -> Option<(PathBuf, VersionsEnv)> {
-    find(cx, source).ok().map(|(file, text)| (file, parse_versions_env(&text)))
 }
 
 /// The `versions.env` that is meant.
