@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{devices, doctor, kernel, ptoas, quickstart, test, triage};
+use crate::{devices, doctor, env, kernel, ptoas, quickstart, store, test, triage};
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
 #[derive(Debug, Parser)]
@@ -40,6 +40,10 @@ pub enum Verb {
     Triage(triage::Args),
     /// The pinned assembler: install, status
     Ptoas(ptoas::Args),
+    /// Print what a shell has to export for PyPTO and PTOAS
+    Env(env::Args),
+    /// What has been fetched and built: list, verify, gc
+    Store(store::Args),
 }
 
 /// The command line as it is meant: a program that is linked or copied under the name `pypto-doctor` is that verb.

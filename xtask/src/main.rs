@@ -8,6 +8,7 @@
 mod cli;
 mod devices;
 mod doctor;
+mod env;
 mod exit;
 mod kernel;
 mod out;
@@ -15,6 +16,7 @@ mod progress;
 mod ptoas;
 mod quickstart;
 mod setup;
+mod store;
 mod style;
 mod test;
 mod triage;
@@ -58,5 +60,7 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Devices(args) => devices::run(args),
         cli::Verb::Triage(args) => triage::run(args),
         cli::Verb::Ptoas(args) => ptoas::run(args),
+        cli::Verb::Env(args) => env::run(args),
+        cli::Verb::Store(args) => store::run(args),
     }
 }

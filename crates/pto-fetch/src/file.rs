@@ -12,6 +12,9 @@ use crate::error::Error;
 /// The kind of the entries.
 const KIND: &str = "files";
 
+/// Characters of a file's name that its entry is named by.
+const MAX_NAME: usize = 120;
+
 /// One file, pinned by its content. Whoever delivers it is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePin {
@@ -81,12 +84,40 @@ impl FilePin {
     }
 
     pub(crate) fn entry(&self, store: &Store) -> Result<Entry, Error> {
-        // The name is part of it: who installs the file reads tags from its name.
-        let name: String = digest::of_bytes(self.file.as_bytes()).chars().take(16).collect();
-        Ok(store.entry(KIND, &format!("{}-{name}", self.sha256))?)
+        Ok(store.entry(KIND, &self.key())?)
+    }
+
+    /// The name of its entry: readable, and different for every content and for every name, as who installs a file may read
+    /// from its name what it is for.
+    pub(crate) fn key(&self) -> String {
+        let short = |hex: &str| hex.chars().take(16).collect::<String>();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let plain: String = self.file.trim_start_matches('.').chars().filter(|c| is_plain(*c)).take(MAX_NAME).collect();
+        let name = if plain == self.file {
+            plain
+        } else {
+            format!("{plain}-{}", short(&digest::of_bytes(self.file.as_bytes())))
+        };
+        format!("{name}-{}", short(&self.sha256))
     }
 
     pub(crate) fn in_entry(&self, entry: &Entry) -> Option<PathBuf> {
         Some(entry.get()?.join(&self.file)).filter(|path| path.is_file())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_named_by_what_they_hold() {
+        let key = |file: &str| FilePin { file: file.into(), sha256: "ab".repeat(32) }.key();
+        assert_eq!(key("ptoas-0.61-cp310.whl"), "ptoas-0.61-cp310.whl-abababababababab");
+        let odd = [key("a+b.whl"), key("ab.whl"), key(".ab.whl"), key(&"x".repeat(300)), key("\u{e4}")];
+        for (index, one) in odd.iter().enumerate() {
+            assert!(Store::open("/s").entry(KIND, one).is_ok(), "{one}");
+            assert!(!odd[..index].contains(one), "{one}");
+        }
     }
 }

@@ -178,9 +178,9 @@ fn choose<'a>(found: &'a [Found], is_named: bool, root: &Path) -> (Option<&'a Fo
     let at = |place: Place| found.iter().find(|one| one.place == place);
     if is_named {
         let why = match at(Place::PtoasRoot) {
-            Some(_) => "`PTOAS_ROOT` names it, so `PATH` does not count".to_owned(),
+            Some(_) => "its directory was named, so `PATH` does not count".to_owned(),
             None => {
-                format!("`PTOAS_ROOT` names `{}`, which has no launcher, and then nothing else counts", root.display())
+                format!("`{}` was named and has no launcher, and then nothing else counts", root.display())
             }
         };
         return (at(Place::PtoasRoot), why);

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use pto_context::Context;
 
 use crate::error::Error;
+use crate::inventory::sums_path;
 use crate::lock::Lock;
+use crate::sums;
 
-const LOCK: &str = ".lock-";
-const BUILDING: &str = ".building-";
-const TRASH: &str = ".trash-";
+pub(crate) const LOCK: &str = ".lock-";
+pub(crate) const BUILDING: &str = ".building-";
+pub(crate) const TRASH: &str = ".trash-";
 
 /// A handle on an entry, a directory named by its key. Names that start with a dot are the store's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,13 +66,13 @@ impl Entry {
         self.sweep();
         let building = self.fresh_building_dir()?;
         let result = build(&building);
-        if let Err(error) = result {
-            discard(&building);
+        if let Err(error) = result.and_then(|()| self.record(&building).map_err(E::from)) {
+            self.forget(&building);
             return Err(error);
         }
         let path = self.path();
         if let Err(source) = fs_err::rename(&building, &path) {
-            discard(&building);
+            self.forget(&building);
             return Err(Error::write("cannot put a finished entry into the store", &self.kind, source).into());
         }
         drop(lock);
@@ -90,7 +92,20 @@ impl Entry {
         let trash = self.trash_name();
         fs_err::rename(self.path(), &trash).map_err(|e| self.write_error(e))?;
         discard(&trash);
+        let _ = std::fs::remove_file(sums_path(&self.kind, &self.key));
         Ok(())
+    }
+
+    /// Gives up what has been built.
+    fn forget(&self, built: &Path) {
+        discard(built);
+        let _ = std::fs::remove_file(sums_path(&self.kind, &self.key));
+    }
+
+    /// Writes down the sums of what has been built. If the process dies before the entry has its name, they are rubbish.
+    fn record(&self, built: &Path) -> Result<(), Error> {
+        let sums = sums::text(&sums::of_dir(built)?);
+        fs_err::write(sums_path(&self.kind, &self.key), sums).map_err(|e| self.write_error(e))
     }
 
     fn lock(&self, cx: &Context) -> Result<Lock, Error> {

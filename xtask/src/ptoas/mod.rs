@@ -1,6 +1,7 @@
 //! `ptoas`: the pinned assembler.
 
 mod install;
+mod status;
 
 use pto_kernel::run::with_causes;
 use pto_ptoas::{Error, Fault};
@@ -23,12 +24,15 @@ pub struct Args {
 enum Verb {
     /// Install the PTOAS that the checkout pins, or change nothing
     Install(install::Args),
+    /// Show which PTOAS is pinned, installed, on PATH and in CANN, and which one a build would use
+    Status(status::Args),
 }
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     match &args.verb {
         Verb::Install(verb) => install::run(verb, &args.common),
+        Verb::Status(verb) => status::run(verb, &args.common),
     }
 }
 

@@ -36,7 +36,7 @@ impl FilePin {
             return Ok(Fetched { path, url: None });
         }
         let entry = self.entry(store)?;
-        let downloads = store.root().join(DOWNLOADS).join(&self.sha256);
+        let downloads = store.root().join(DOWNLOADS).join(self.key());
         let mut url = None;
         let dir = entry.get_or_build(cx, |target| {
             let download = Download { cx, http, pin: self, part: downloads.join("part") };
