@@ -217,19 +217,8 @@ fn a_uv_that_fails_is_no_reason_to_stop() {
 fn uv_is_told_to_stay_off_line_and_to_take_the_file_alone() {
     let world = World::without_uv();
     let log = world.path("log");
-    // Makes an environment as far as it is looked at, and unpacks the wheel.
-    world.program(
-        "uv",
-        &format!(
-            "echo \"$*\" >> '{log}'; env >> '{log}'\n\
-             for last; do :; done\n\
-             case $1 in\n\
-             venv) mkdir -p \"$last/bin\"; : > \"$last/pyvenv.cfg\"; : > \"$last/bin/activate\"; ln -s /bin/sh \"$last/bin/python\";;\n\
-             pip) dir=${{TMPDIR%/scratch-*}}/${{TMPDIR##*/scratch-}}; cd \"$dir\"; python3 -m zipfile -e \"$last\" x; mv x/*.data/scripts/ptoas bin/; chmod +x bin/ptoas; rm -r x;;\n\
-             esac",
-            log = log.display()
-        ),
-    );
+    let record = format!("echo \"$*\" >> '{log}'; env >> '{log}'", log = log.display());
+    world.program("uv", &format!("{record}\n{}", support::UV_STAND_IN));
     let cx = world.cx().with_var("UV_INDEX_URL", "http://me:s3cret@index/").with_var("PYTHONPATH", "/x");
     let offer = world.offer(&Wheel::new("0.61", BIN));
     pto_ptoas::install(&cx, &world.store(), &world.options(&offer)).unwrap();

@@ -6,7 +6,7 @@ pub(crate) mod wheel;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pto_context::{Context, Recorder, Silent};
 use pto_platform::Machine;
@@ -18,6 +18,27 @@ pub(crate) use wheel::Wheel;
 
 /// Where shells and system tools are.
 const SYSTEM: &str = "/usr/bin:/bin";
+
+/// A `uv` that makes an environment as far as it is looked at, and unpacks the wheel into it, which it is not told but finds
+/// beside its temporary directory.
+pub(crate) const UV_STAND_IN: &str = r#"
+for last; do :; done
+case $1 in
+venv)
+    mkdir -p "$last/bin"
+    : > "$last/pyvenv.cfg"
+    : > "$last/bin/activate"
+    ln -s /bin/sh "$last/bin/python"
+    ;;
+pip)
+    cd "${TMPDIR%/scratch-*}/${TMPDIR##*/scratch-}"
+    python3 -m zipfile -e "$last" x
+    mv x/*.data/scripts/ptoas bin/
+    chmod +x bin/ptoas
+    rm -r x
+    ;;
+esac
+"#;
 
 pub(crate) struct World {
     pub(crate) dir: tempfile::TempDir,
@@ -174,6 +195,11 @@ fn on_path(name: &str) -> Vec<PathBuf> {
 
 /// Asks `python3` for itself: what is on `PATH` may be a shim.
 fn real_python() -> (PathBuf, (u32, u32)) {
+    static FOUND: OnceLock<(PathBuf, (u32, u32))> = OnceLock::new();
+    FOUND.get_or_init(ask_python).clone()
+}
+
+fn ask_python() -> (PathBuf, (u32, u32)) {
     let question = "import sys; print(sys.base_prefix, *sys.version_info[:2])";
     let output = Invocation::new("python3").args(["-c", question]).run(&machine()).unwrap().require_success().unwrap();
     let text = output.stdout.text();
