@@ -8,6 +8,7 @@ use pto_process::{Error as ProcessError, Invocation, Output, Status};
 use serde::Serialize;
 
 use crate::error::{Attempt, Error};
+use crate::host;
 use crate::isolated::isolated;
 use crate::prefix::Staging;
 use crate::python::Interpreter;
@@ -114,7 +115,7 @@ fn run(cx: &Context, staging: &Staging, step: Invocation) -> Result<Try, Error> 
     match output.status {
         Status::Exited(0) => Ok(Try::Done),
         Status::Interrupted => Err(Error::interrupted()),
-        _ if output.says_disk_full() => {
+        _ if output.says_disk_full() || host::is_full(staging.dir()) => {
             let source = std::io::Error::new(std::io::ErrorKind::StorageFull, output.last_words(2));
             Err(Error::write("cannot install", staging.dir(), source))
         }

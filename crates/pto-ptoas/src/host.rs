@@ -91,6 +91,13 @@ pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
     Some(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
+/// Whether a file system has no room for even one small file. Not every program says so when it fails for that.
+pub(crate) fn is_full(path: &Path) -> bool {
+    const SMALL_FILE: u64 = 64 << 10;
+    let no_name = rustix::fs::statvfs(path).is_ok_and(|stat| stat.f_files > 0 && stat.f_favail == 0);
+    no_name || free_bytes(path).is_some_and(|free| free < SMALL_FILE)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

