@@ -95,7 +95,7 @@ fn kill(kills: usize, mut random: Random) -> Killed {
         let before = whole_version(&world, FILES).unwrap();
         let wanted = usize::from(before == offers[0].0);
         let running = install(wanted).start(&cx(&world)).unwrap();
-        std::thread::sleep(whole_run.mul_f64(random.next() * 1.3));
+        std::thread::sleep(whole_run.mul_f64(random.next() * 1.6));
         // SIGKILL to the installer; the kernel ends its children.
         drop(running);
         match whole_version(&world, FILES).expect("nothing works any more") {
