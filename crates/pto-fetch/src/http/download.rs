@@ -42,7 +42,7 @@ impl FilePin {
             let download = Download { cx, http, pin: self, part: downloads.join("part") };
             fs_err::create_dir_all(&downloads)
                 .map_err(|e| StoreError::write("cannot write to the store", &downloads, e))?;
-            url = Some(download.from_any(urls)?);
+            url = Some(download.ask_all(urls)?);
             fs_err::rename(&download.part, target.join(&self.file))
                 .map_err(|e| StoreError::write("cannot move what was fetched into the store", target, e))?;
             let _ = std::fs::remove_dir_all(&downloads);
@@ -61,10 +61,10 @@ struct Download<'a> {
 
 impl Download<'_> {
     /// Asks one URL after the other. Returns the one that delivered.
-    fn from_any(&self, urls: &[String]) -> Result<String, Error> {
+    fn ask_all(&self, urls: &[String]) -> Result<String, Error> {
         let mut failures = Vec::new();
         for url in urls {
-            match self.from(url)? {
+            match self.ask(url)? {
                 Ok(url) => return Ok(url),
                 Err(failure) => {
                     if urls.len() > 1 {
@@ -90,7 +90,7 @@ impl Download<'_> {
     }
 
     /// Asks one URL until it delivers, or until it is clear that it will not.
-    fn from(&self, url: &str) -> Result<Result<String, Failure>, Error> {
+    fn ask(&self, url: &str) -> Result<Result<String, Failure>, Error> {
         let limits = self.http.limits;
         let mut told = Told::new(self.cx, self.pin);
         let (mut fruitless, mut tries) = (0, 0);
