@@ -89,8 +89,8 @@ impl Failure {
     }
 
     /// The user asked for the end.
-    pub fn interrupted(message: impl Into<String>) -> Self {
-        Self { code: INTERRUPTED, message: message.into(), hint: None }
+    pub fn interrupted() -> Self {
+        Self { code: INTERRUPTED, message: "interrupted".to_owned(), hint: None }
     }
 
     /// A file could not be read or written.

@@ -100,7 +100,7 @@ struct Gone {
 
 fn failure(error: &Error) -> Failure {
     if error.is_interrupted() {
-        return Failure::interrupted(with_causes(error));
+        return Failure::interrupted();
     }
     Failure::blocked(with_causes(error), error.hint())
 }

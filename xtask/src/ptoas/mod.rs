@@ -43,7 +43,7 @@ impl From<Error> for Failure {
             Fault::Input => Self::usage(message, hint),
             Fault::Machine => Self::blocked(message, hint),
             Fault::Verdict => Self::negative(message, hint),
-            Fault::Interrupt => Self::interrupted(message),
+            Fault::Interrupt => Self::interrupted(),
         }
     }
 }
