@@ -14,9 +14,14 @@ pub(crate) const CHUNK: usize = 256 * 1024;
 /// # Errors
 /// It cannot be read, or the user asked for the end.
 pub fn of_file(path: &Path) -> Result<String, Error> {
+    Ok(hex(&sum_of_file(path)?))
+}
+
+/// The same as bytes.
+pub(crate) fn sum_of_file(path: &Path) -> Result<[u8; 32], Error> {
     let mut sum = Sum::default();
     feed_file(path, &mut sum)?;
-    Ok(sum.finish())
+    Ok(sum.0.finalize().into())
 }
 
 /// Adds a file's bytes to a sum.

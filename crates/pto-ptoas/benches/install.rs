@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pto_context::Context;
-use pto_fetch::{FilePin, Http};
 use pto_loopback::{Reply, Server};
 use pto_process::Invocation;
-use pto_ptoas::{InstallOptions, Layout, Pin, PinSource, Source, install};
+use pto_ptoas::{InstallOptions, Layout, PinSource, Source, install};
 use pto_store::Store;
 use support::{Offer, Wheel, World};
 
@@ -38,22 +37,15 @@ fn main() {
 }
 
 /// What the installer does, in a process of its own, with the most memory that it had. The wheel is for the Python that is here
-/// and not for that of a release, so its address is given and not derived from the pin.
+/// and not for that of a release, so its own address is given.
 fn install_once(url: &str, pins: &str, root: &str, store: &str) {
-    let (cx, store) = (support::machine(), Store::open(store));
-    let pin_source = PinSource { file: Some(pins.into()), ..PinSource::default() };
-    let pin = Pin::read(&cx, &pin_source).expect("the pin");
-    let file = url.rsplit('/').next().unwrap_or_default().to_owned();
-    let wheel = FilePin { file: file.clone(), sha256: pin.sha256 };
-    let http = Http::new(&cx, None).expect("a client");
-    wheel.download(&cx, &store, &http, &[url.to_owned()]).expect("the download works");
     let options = InstallOptions {
-        pin: pin_source,
-        source: Source::File(file.into()),
+        pin: PinSource { file: Some(pins.into()), ..PinSource::default() },
+        source: Source::Url(url.to_owned()),
         root: Some(root.into()),
         ..InstallOptions::default()
     };
-    install(&cx, &store, &options).expect("the installation works");
+    install(&support::machine(), &Store::open(store), &options).expect("the installation works");
     let status = fs_err::read_to_string("/proc/self/status").expect("this is Linux");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
     println!("{}", peak.trim().trim_end_matches(" kB"));
@@ -177,8 +169,8 @@ fn library(seed: u64) -> Vec<u8> {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        bytes.extend(&state.to_le_bytes()[..4]);
-        bytes.extend([state as u8 & 3; 12]);
+        bytes.extend(&state.to_le_bytes()[..3]);
+        bytes.extend([state as u8 & 3; 17]);
     }
     bytes.truncate(FILE_BYTES);
     bytes

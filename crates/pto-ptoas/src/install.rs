@@ -47,6 +47,8 @@ pub enum Source {
     Index(String),
     /// A file on this machine.
     File(PathBuf),
+    /// The wheel's own address.
+    Url(String),
 }
 
 /// Where the releases of PTOAS are.
@@ -122,7 +124,6 @@ pub fn install(cx: &Context, store: &Store, options: &InstallOptions) -> Result<
     cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
     let staging = prefix.stage(pin.number())?;
     let built = build(cx, &staging, &pin, &python, &wheel, &facts)?;
-    pto_fetch::settle(staging.dir())?;
     prefix.switch_to(cx, staging)?;
     let still_used = prefix.sweep();
     cx.emit(Event::Finished { task, message: format!("PTOAS {} installed", built.receipt.version) });
@@ -174,6 +175,9 @@ fn wheel_name(pin: &Pin, source: &Source) -> Result<WheelName, Error> {
 fn file_name(pin: &Pin, source: &Source) -> String {
     match source {
         Source::File(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        Source::Url(url) => {
+            url.split(['?', '#']).next().unwrap_or(url).rsplit('/').next().unwrap_or_default().to_owned()
+        }
         Source::Releases(_) | Source::Index(_) => pin.asset(),
     }
 }
@@ -217,6 +221,7 @@ fn urls(http: &Http, pin: &Pin, file: &str, source: &Source) -> Result<Vec<Strin
         Source::Releases(bases) => {
             Ok(bases.iter().map(|base| format!("{}/{}/{file}", base.trim_end_matches('/'), pin.tag())).collect())
         }
+        Source::Url(url) => Ok(vec![url.clone()]),
         Source::File(_) => Ok(Vec::new()),
     }
 }
@@ -244,32 +249,42 @@ fn build(
     facts: &WheelFacts,
 ) -> Result<Built, Error> {
     let file = || wheel.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    // The sums of the files are looked at while the environment is made; nothing is started before both are done.
-    let (verified, made) = std::thread::scope(|scope| {
-        let verifying = scope.spawn(|| facts.verify(&wheel.path));
-        let made = environment::build(cx, staging, python, &wheel.path);
-        (verifying.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), made)
-    });
-    verified?;
-    let tool = made?;
-    let launcher = Launcher::find(staging.dir()).ok_or_else(|| Error::NoLauncher { wheel: file() })?;
-    let version = probe::version(cx, &launcher)?.map_err(|silent| Error::DoesNotStart {
-        wheel: file(),
-        ended: silent.ended,
-        last_words: silent.last_words,
-        missing: silent.missing,
-    })?;
-    if version != pin.version {
-        let (expected, found) = (pin.version.to_string(), version.to_string());
-        return Err(Error::OtherVersion { wheel: file(), expected, found });
-    }
+    let tool = environment::build(cx, staging, python, &wheel.path)?;
     let receipt = Receipt {
-        version: version.to_string(),
+        version: pin.number().to_owned(),
         wheel: file(),
         sha256: pin.sha256.clone(),
         origin: wheel.origin.clone(),
         python: python.path.clone(),
     };
     receipt.write(staging.dir())?;
-    Ok(Built { layout: launcher.layout, tool, receipt })
+    // Everything has to be on the disk before the switch; what is left to look at is read from memory meanwhile.
+    let (settled, started) = std::thread::scope(|scope| {
+        let settling = scope.spawn(|| pto_fetch::settle(staging.dir()));
+        let started = facts
+            .verify(&wheel.path, &environment::site_packages(staging.dir()))
+            .map_err(Error::from)
+            .and_then(|()| first_start(cx, staging, pin, &file()));
+        (settling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), started)
+    });
+    let layout = started?;
+    settled?;
+    Ok(Built { layout, tool, receipt })
+}
+
+/// Starts the assembler where it will stay; it has to say the pinned version.
+fn first_start(cx: &Context, staging: &Staging, pin: &Pin, wheel: &str) -> Result<Layout, Error> {
+    let wheel = || wheel.to_owned();
+    let launcher = Launcher::find(staging.dir()).ok_or_else(|| Error::NoLauncher { wheel: wheel() })?;
+    let version = probe::version(cx, &launcher)?.map_err(|silent| Error::DoesNotStart {
+        wheel: wheel(),
+        ended: silent.ended,
+        last_words: silent.last_words,
+        missing: silent.missing,
+    })?;
+    if version != pin.version {
+        let (expected, found) = (pin.version.to_string(), version.to_string());
+        return Err(Error::OtherVersion { wheel: wheel(), expected, found });
+    }
+    Ok(launcher.layout)
 }

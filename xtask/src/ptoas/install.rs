@@ -20,9 +20,9 @@ use crate::{out, style};
 pub struct Args {
     #[command(flatten)]
     pin: PinArgs,
-    /// The release's wheel, as a file on this machine
-    #[arg(long, value_name = "FILE")]
-    wheel: Option<PathBuf>,
+    /// The release's wheel: a file on this machine, or its own address
+    #[arg(long, value_name = "FILE|URL")]
+    wheel: Option<String>,
     /// Ask here for `<tag>/<file>`; may be given several times, the first that has it counts [default: the releases of PTOAS]
     #[arg(long, value_name = "URL", conflicts_with_all = ["wheel", "index"])]
     base_url: Vec<String>,
@@ -96,7 +96,8 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
 
 fn source(args: &Args) -> Source {
     match (&args.wheel, &args.index) {
-        (Some(file), _) => Source::File(file.clone()),
+        (Some(url), _) if url.contains("://") => Source::Url(url.clone()),
+        (Some(file), _) => Source::File(file.into()),
         (_, Some(index)) => Source::Index(index.clone()),
         _ if args.base_url.is_empty() => Source::default(),
         _ => Source::Releases(args.base_url.clone()),

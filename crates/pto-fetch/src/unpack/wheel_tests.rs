@@ -49,7 +49,7 @@ fn written(bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
 
 fn look(path: &Path) -> Result<WheelFacts, Error> {
     let facts = check_wheel(path)?;
-    facts.verify(path)?;
+    facts.verify(path, &[])?;
     Ok(facts)
 }
 
@@ -86,6 +86,22 @@ fn what_is_not_as_recorded_is_refused_by_name() {
     assert_eq!(refusal(&[], "t/gone.py,sha256=x,1\n"), ("t/gone.py".into(), Refusal::OnlyRecorded));
     let twice = "t/a.py,sha256=x,7\nt/a.py,sha256=x,7\n";
     assert_eq!(refusal(&[lying("t/a.py", twice)], ""), ("t/a.py".into(), Refusal::Duplicate));
+}
+
+#[test]
+fn what_was_installed_is_compared_where_it_is() {
+    let (dir, path) = wheel(&[member("t/a.py", b"x = 1\n"), member("t-1.data/scripts/t", b"#!python")], "", 0o644);
+    let facts = check_wheel(&path).unwrap();
+    let site = dir.path().join("site");
+    fs_err::create_dir_all(site.join("t")).unwrap();
+    let installed = [dir.path().join("none"), site.clone()];
+    // Not there: the entry itself counts.
+    facts.verify(&path, &installed).unwrap();
+    fs_err::write(site.join("t/a.py"), "x = 1\n").unwrap();
+    facts.verify(&path, &installed).unwrap();
+    fs_err::write(site.join("t/a.py"), "x = 2\n").unwrap();
+    let error = facts.verify(&path, &installed).unwrap_err();
+    assert!(error.to_string().contains("`t/a.py`"), "{error}");
 }
 
 #[test]
