@@ -1,5 +1,6 @@
 //! A single file, named by its sha256 alone, and how it comes into the store: from the disk or over HTTP.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -52,7 +53,10 @@ impl FilePin {
             return Ok(path);
         }
         let entry = self.entry(store)?;
-        let dir = entry.get_or_build(cx, |dir| self.copy(from, &dir.join(&self.file)))?;
+        let dir = entry.get_or_build_summed(cx, |dir| {
+            self.copy(from, &dir.join(&self.file))?;
+            Ok::<_, Error>(self.sums())
+        })?;
         Ok(dir.join(&self.file))
     }
 
@@ -73,6 +77,11 @@ impl FilePin {
         }
         let origin = format!("`{}`", from.display());
         self.check(sum.finish(), origin)
+    }
+
+    /// What the entry's sums are.
+    pub(crate) fn sums(&self) -> BTreeMap<PathBuf, String> {
+        BTreeMap::from([(PathBuf::from(&self.file), self.sha256.clone())])
     }
 
     /// Compares a sum with the pinned one.

@@ -1,6 +1,8 @@
 //! The installation, from the pin to the switch.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 use pto_context::{Context, Event};
 use pto_fetch::{FilePin, Http, WheelFacts};
@@ -249,27 +251,48 @@ fn build(
     facts: &WheelFacts,
 ) -> Result<Built, Error> {
     let file = || wheel.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let tool = environment::build(cx, staging, python, &wheel.path)?;
-    let receipt = Receipt {
-        version: pin.number().to_owned(),
-        wheel: file(),
-        sha256: pin.sha256.clone(),
-        origin: wheel.origin.clone(),
-        python: python.path.clone(),
-    };
-    receipt.write(staging.dir())?;
-    // Everything has to be on the disk before the switch; what is left to look at is read from memory meanwhile.
-    let (settled, started) = std::thread::scope(|scope| {
-        let settling = scope.spawn(|| pto_fetch::settle(staging.dir()));
-        let started = facts
-            .verify(&wheel.path, &environment::site_packages(staging.dir()))
-            .map_err(Error::from)
-            .and_then(|()| first_start(cx, staging, pin, &file()));
-        (settling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), started)
-    });
-    let layout = started?;
-    settled?;
-    Ok(Built { layout, tool, receipt })
+    settling_meanwhile(staging, || {
+        let tool = environment::build(cx, staging, python, &wheel.path)?;
+        let receipt = Receipt {
+            version: pin.number().to_owned(),
+            wheel: file(),
+            sha256: pin.sha256.clone(),
+            origin: wheel.origin.clone(),
+            python: python.path.clone(),
+        };
+        receipt.write(staging.dir())?;
+        std::thread::scope(|scope| {
+            scope.spawn(|| staging.clear_scratch());
+            facts.verify(&wheel.path, &environment::site_packages(staging.dir()))
+        })?;
+        let layout = first_start(cx, staging, pin, &file())?;
+        Ok(Built { layout, tool, receipt })
+    })
+}
+
+/// Does some work and has everything written to the disk meanwhile, at the end all of it. The disk is idle while an archive
+/// is unpacked, and what is written then need not be waited for before the switch.
+fn settling_meanwhile<T>(staging: &Staging, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    /// How long to leave the disk alone between two times.
+    const PAUSE: Duration = Duration::from_millis(250);
+    let (done, is_done) = std::sync::mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        let settling = scope.spawn(move || {
+            loop {
+                let is_last = is_done.recv_timeout(PAUSE) != Err(RecvTimeoutError::Timeout);
+                let settled = pto_fetch::settle(staging.installs());
+                if is_last || settled.is_err() {
+                    return settled;
+                }
+            }
+        });
+        let result = work();
+        drop(done);
+        let settled = settling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let result = result?;
+        settled?;
+        Ok(result)
+    })
 }
 
 /// Starts the assembler where it will stay; it has to say the pinned version.

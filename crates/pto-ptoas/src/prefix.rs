@@ -217,6 +217,16 @@ impl Staging {
         &self.dir
     }
 
+    /// The directory that it lies in, which is there as long as it is.
+    pub(crate) fn installs(&self) -> &Path {
+        &self.installs
+    }
+
+    /// Deletes what was needed on the way.
+    pub(crate) fn clear_scratch(&self) {
+        discard(&self.scratch());
+    }
+
     /// A directory beside it, on the same file system, for what is needed on the way.
     pub(crate) fn scratch(&self) -> PathBuf {
         let name = self.dir.file_name().unwrap_or_default().to_string_lossy();
@@ -226,7 +236,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        discard(&self.scratch());
+        self.clear_scratch();
         if !self.keep {
             discard(&self.dir);
             let _ = std::fs::remove_dir(&self.installs);

@@ -1,5 +1,6 @@
 //! One entry of the store: whole or not there.
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +56,22 @@ impl Entry {
         cx: &Context,
         build: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<PathBuf, E> {
+        self.get_or_build_summed(cx, |dir| {
+            build(dir)?;
+            Ok(sums::of_dir(dir)?)
+        })
+    }
+
+    /// The same for a builder that has summed up its files already, as a download does: returns the sha256 of each, in
+    /// lower-case hexadecimal, by its path in the directory.
+    ///
+    /// # Errors
+    /// As [`get_or_build`](Self::get_or_build).
+    pub fn get_or_build_summed<E: From<Error>>(
+        &self,
+        cx: &Context,
+        build: impl FnOnce(&Path) -> Result<BTreeMap<PathBuf, String>, E>,
+    ) -> Result<PathBuf, E> {
         if let Some(path) = self.get() {
             return Ok(path);
         }
@@ -66,7 +83,7 @@ impl Entry {
         self.sweep();
         let building = self.fresh_building_dir()?;
         let result = build(&building);
-        if let Err(error) = result.and_then(|()| self.record(&building).map_err(E::from)) {
+        if let Err(error) = result.and_then(|sums| self.record(&sums).map_err(E::from)) {
             self.forget(&building);
             return Err(error);
         }
@@ -103,9 +120,8 @@ impl Entry {
     }
 
     /// Writes down the sums of what has been built. If the process dies before the entry has its name, they are rubbish.
-    fn record(&self, built: &Path) -> Result<(), Error> {
-        let sums = sums::text(&sums::of_dir(built)?);
-        fs_err::write(sums_path(&self.kind, &self.key), sums).map_err(|e| self.write_error(e))
+    fn record(&self, sums: &BTreeMap<PathBuf, String>) -> Result<(), Error> {
+        fs_err::write(sums_path(&self.kind, &self.key), sums::text(sums)).map_err(|e| self.write_error(e))
     }
 
     fn lock(&self, cx: &Context) -> Result<Lock, Error> {

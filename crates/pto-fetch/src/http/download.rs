@@ -38,7 +38,7 @@ impl FilePin {
         let entry = self.entry(store)?;
         let downloads = store.root().join(DOWNLOADS).join(self.key());
         let mut url = None;
-        let dir = entry.get_or_build(cx, |target| {
+        let dir = entry.get_or_build_summed(cx, |target| {
             let download = Download { cx, http, pin: self, part: downloads.join("part") };
             fs_err::create_dir_all(&downloads)
                 .map_err(|e| StoreError::write("cannot write to the store", &downloads, e))?;
@@ -46,7 +46,7 @@ impl FilePin {
             fs_err::rename(&download.part, target.join(&self.file))
                 .map_err(|e| StoreError::write("cannot move what was fetched into the store", target, e))?;
             let _ = std::fs::remove_dir_all(&downloads);
-            Ok::<(), Error>(())
+            Ok::<_, Error>(self.sums())
         })?;
         Ok(Fetched { path: dir.join(&self.file), url })
     }
