@@ -91,6 +91,13 @@ impl Output {
         if self.success() { Ok(self) } else { Err(Error::Failed(Box::new(self))) }
     }
 
+    /// Whether it said that the disk, the quota or a file is full: the texts of ENOSPC, EDQUOT and EFBIG, which programs
+    /// pass on from the system.
+    pub fn says_disk_full(&self) -> bool {
+        let text = self.stderr.text();
+        ["No space left on device", "Disk quota exceeded", "File too large"].iter().any(|words| text.contains(words))
+    }
+
     /// The last `count` lines that are not blank, of standard error or, if that is empty, of standard output; masked.
     pub fn last_words(&self, count: usize) -> String {
         let tail = |captured: &Captured| {

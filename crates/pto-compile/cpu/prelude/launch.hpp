@@ -44,25 +44,30 @@ struct Site {
         std::apply([](auto &...values) { Kernel{}(values...); }, copy);
     }
 
-    // The type's mangled name tells instantiations of one template apart; __PRETTY_FUNCTION__ does not with every compiler.
-    // Library and line tell functions of one name in two libraries, or in two sources, apart.
-    static std::string key()
+    // __PRETTY_FUNCTION__ would not tell instantiations of one template apart with every compiler.
+    static ptocpu_site site()
     {
         const Place place = Where{}();
-        return std::string(typeid(Site).name()) + '@' + place.library + '@' + place.line;
+        return {typeid(Site).name(), place.library, place.line};
     }
 
     struct Registrar {
-        Registrar() { ptocpu_register(key().c_str(), PTOCPU_SIDE, run); }
+        Registrar()
+        {
+            const ptocpu_site here = site();
+            ptocpu_register(&here, PTOCPU_SIDE, run);
+        }
     };
     static inline Registrar registrar;
 };
 
 template <typename T>
-void collect_pointer(std::vector<const void *> &pointers, const T &value)
+inline constexpr bool is_data_pointer = std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>;
+
+template <typename T>
+void collect_pointer(const void **&end, const T &value)
 {
-    if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>)
-        pointers.push_back(const_cast<const void *>(static_cast<const volatile void *>(value)));
+    if constexpr (is_data_pointer<T>) *end++ = const_cast<const void *>(static_cast<const volatile void *>(value));
 }
 
 template <typename Kernel, typename Where>
@@ -81,11 +86,12 @@ struct Launcher {
     {
         using Here = Site<Kernel, Where, Args...>;
         (void)&Here::registrar;
-        std::vector<const void *> pointers;
-        (collect_pointer(pointers, args), ...);
+        const void *pointers[sizeof...(args) + 1], **end = pointers;
+        (collect_pointer(end, args), ...);
         using Tuple = typename Here::Tuple;
-        ptocpu_launch(Here::key().c_str(), Where{}().line, blocks, stream, new Tuple(args...),
-                      [](void *tuple) { delete static_cast<Tuple *>(tuple); }, pointers.data(), pointers.size());
+        const ptocpu_site here = Here::site();
+        ptocpu_launch(&here, blocks, stream, new Tuple(args...),
+                      [](void *tuple) { delete static_cast<Tuple *>(tuple); }, pointers, end - pointers);
     }
 };
 

@@ -1,12 +1,9 @@
-// The on-chip memory of one core: of the modelled SoC's size, and poisoned, so that reading what was never written shows.
+// The on-chip memory of one core: of the modelled SoC's size, and known to the runtime, which checks what lies where.
 #pragma once
 
 #include <pto/cpu/NPUMemoryModel.hpp>
 
 namespace ptocpu {
-
-// 0xFF in every byte is a NaN in every float type, and -1 or the largest value in the integer types.
-inline constexpr int kPoison = 0xFF;
 
 // The sizes of UB, L1, L0A, L0B, L0C in the model, in that order. Some header sets have registers before them, of which there
 // are few bytes. The model hands them out as const, but the object is not.
@@ -20,36 +17,37 @@ inline void prepare_memory()
 {
     auto &model = pto::NPUMemoryModel::Instance();
     model.Initialize(PTOCPU_A5 ? pto::NPUArch::A5 : pto::NPUArch::A2A3);
-    char *bases[] = {model.GetUBBase(), model.GetL1Base(), model.GetL0ABase(), model.GetL0BBase(), model.GetL0CBase()};
+    void *bases[] = {model.GetUBBase(), model.GetL1Base(), model.GetL0ABase(), model.GetL0BBase(), model.GetL0CBase()};
     std::size_t *sizes = memory_sizes();
-    for (std::size_t i = 0; i < 5; i++) std::memset(bases[i], kPoison, sizes[i]);
     // The model's own UB is larger than the device's and would hide an overflow.
-    sizes[0] = std::min<std::size_t>(sizes[0], PTOCPU_UB_BYTES);
-    sizes[4] = std::min<std::size_t>(sizes[4], PTOCPU_L0C_BYTES);
-    ptocpu_publish(bases[0], bases[1]);
+    sizes[PTOCPU_UB] = std::min<std::size_t>(sizes[PTOCPU_UB], PTOCPU_UB_BYTES);
+    sizes[PTOCPU_L0C] = std::min<std::size_t>(sizes[PTOCPU_L0C], PTOCPU_L0C_BYTES);
+    ptocpu_publish(bases, sizes);
 }
 
-// Faults unless a tile at this byte offset (or this address of the model's own memory) ends within its memory.
-template <typename Tile>
-void check_place(std::uintptr_t at)
+// The memory that a tile lies in; PTOCPU_MEMORIES for one that lies in none of them.
+constexpr ptocpu_memory memory_of(pto::TileType where)
 {
-    auto &model = pto::NPUMemoryModel::Instance();
-    constexpr auto where = Tile::Loc;
-    constexpr bool ub = where == pto::TileType::Vec, l1 = where == pto::TileType::Mat, l0a = where == pto::TileType::Left,
-                   l0b = where == pto::TileType::Right, l0c = where == pto::TileType::Acc;
-    if constexpr (ub || l1 || l0a || l0b || l0c) {
-        constexpr const char *name = ub ? "UB" : l1 ? "L1" : l0a ? "L0A" : l0b ? "L0B" : "L0C";
-        constexpr std::size_t index = ub ? 0 : l1 ? 1 : l0a ? 2 : l0b ? 3 : 4, bytes = Tile::Numel * sizeof(typename Tile::DType);
-        const char *bases[] = {model.GetUBBase(), model.GetL1Base(), model.GetL0ABase(), model.GetL0BBase(), model.GetL0CBase()};
-        const std::size_t size = memory_sizes()[index];
-        const auto base = reinterpret_cast<std::uintptr_t>(bases[index]);
-        const std::size_t offset = at >= base && at < base + size ? at - base : at;
-        if (offset <= size && bytes <= size - offset) return;
-        if (at > 0xffffffff && offset == at) return;  // an address elsewhere: the model decides
-        const std::string text = "TASSIGN: a tile of " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) +
-                                 " of " + name + " ends past its " + std::to_string(size) + " bytes";
-        ptocpu_fault(0, text.c_str());
+    switch (where) {
+        case pto::TileType::Vec: return PTOCPU_UB;
+        case pto::TileType::Mat: return PTOCPU_L1;
+        case pto::TileType::Left: return PTOCPU_L0A;
+        case pto::TileType::Right: return PTOCPU_L0B;
+        case pto::TileType::Acc: return PTOCPU_L0C;
+        default: return PTOCPU_MEMORIES;
     }
+}
+
+// See ptocpu_place.
+inline void *place(ptocpu_memory memory, std::uintptr_t at, std::size_t bytes)
+{
+    void *found = ptocpu_place(memory, at, bytes);
+    if (found == nullptr) {
+        // Not in a launch: the kernel's function is called as a function.
+        prepare_memory();
+        found = ptocpu_place(memory, at, bytes);
+    }
+    return found;
 }
 
 template <typename T>
@@ -67,13 +65,18 @@ std::size_t offset_in_l1(T *pointer)
 
 namespace pto {
 
-// The simulator's own check says neither which memory nor how much.
+// The simulator's own says neither which memory a tile leaves nor by how much, and is compiled anew for each type of tile.
 template <typename T, typename AddrType>
     requires is_tile_data_v<T> && std::is_integral_v<AddrType>
 PTO_INTERNAL void TASSIGN_IMPL(T &tile, AddrType at)
 {
-    ptocpu::check_place<T>(static_cast<std::uintptr_t>(at));
-    tile.data() = NPUMemoryModel::Instance().ResolveAssignedAddress<T>(static_cast<std::uintptr_t>(at));
+    constexpr ptocpu_memory memory = ptocpu::memory_of(T::Loc);
+    if constexpr (memory == PTOCPU_MEMORIES) {
+        tile.data() = NPUMemoryModel::Instance().ResolveAssignedAddress<T>(static_cast<std::uintptr_t>(at));
+    } else {
+        void *place = ptocpu::place(memory, static_cast<std::uintptr_t>(at), T::Numel * sizeof(typename T::DType));
+        tile.data() = static_cast<typename T::DType *>(place);
+    }
 }
 
 }  // namespace pto

@@ -14,6 +14,26 @@
         if (!(condition)) ptocpu_violation(#condition, __FILE__, __LINE__); \
     } while (0)
 
+// A core is one thread already, so that the simulator's loops run in order. Its own would bring the code that starts threads
+// into each kernel, once per instruction, to be compiled anew with each edit.
+#define parallel_for_1d ptocpu_unused_parallel_for_1d
+#define parallel_for_rows ptocpu_unused_parallel_for_rows
+#include <pto/cpu/parallel.hpp>
+#undef parallel_for_1d
+#undef parallel_for_rows
+namespace pto::cpu {
+template <typename Each>
+void parallel_for_1d(std::size_t begin, std::size_t end, std::size_t, Each each)
+{
+    for (std::size_t i = begin; i < end; i++) each(i);
+}
+template <typename Each>
+void parallel_for_rows(std::size_t rows, std::size_t, Each each)
+{
+    for (std::size_t i = 0; i < rows; i++) each(i);
+}
+}  // namespace pto::cpu
+
 // SYNCALL calls these by name where no later overload would be found: so the simulator's empty ones get another name, and
 // ours are there before it is read.
 #define SYNCALL_IMPL ptocpu_unused_SYNCALL_IMPL

@@ -32,8 +32,22 @@ struct GlobalMap {
         }
     }
 
-    int64_t rows() const { return layout == pto::Layout::NZ ? shape[2] * shape[3] : layout == pto::Layout::DN ? shape[3] : shape[0] * shape[1] * shape[2] * shape[3]; }
-    int64_t columns() const { return layout == pto::Layout::NZ ? shape[0] * shape[1] * shape[4] : layout == pto::Layout::DN ? shape[0] * shape[1] * shape[2] * shape[4] : shape[4]; }
+    int64_t rows() const
+    {
+        switch (layout) {
+            case pto::Layout::NZ: return shape[2] * shape[3];
+            case pto::Layout::DN: return shape[3];
+            default: return shape[0] * shape[1] * shape[2] * shape[3];
+        }
+    }
+    int64_t columns() const
+    {
+        switch (layout) {
+            case pto::Layout::NZ: return shape[0] * shape[1] * shape[4];
+            case pto::Layout::DN: return shape[0] * shape[1] * shape[2] * shape[4];
+            default: return shape[4];
+        }
+    }
 
     int64_t offset(int64_t row, int64_t column) const
     {
@@ -62,24 +76,7 @@ struct GlobalMap {
         for (int d = 0; d < 5; d++) at += i[d] * stride[d];
         return at;
     }
-
-    bool any_zero() const
-    {
-        for (int64_t extent : shape)
-            if (extent == 0) return true;
-        return false;
-    }
 };
-
-// The device moves what the tile says is valid; a GlobalTensor of another shape is worth a warning, not a stop.
-inline void check_shape(const char *instruction, const GlobalMap &map, int64_t rows, int64_t columns)
-{
-    if (map.rows() == rows && map.columns() == columns) return;
-    const std::string text = std::string(instruction) + ": the tile's valid region is " + std::to_string(rows) + "x" +
-                             std::to_string(columns) + ", the GlobalTensor is " + std::to_string(map.rows()) + "x" +
-                             std::to_string(map.columns());
-    ptocpu_warn(text.c_str(), "", 0);
-}
 
 // Calls each(tile_offset, global_offset) for every valid element.
 template <typename Tile, typename Global, typename Each>
@@ -88,8 +85,10 @@ void for_each_valid(const char *instruction, Tile &tile, Global &global, Each ea
     const int64_t rows = tile.GetValidRow(), columns = tile.GetValidCol();
     if (rows == 0 || columns == 0) return;
     const GlobalMap map(global);
-    if (map.any_zero()) return ptocpu_warn((std::string(instruction) + ": the GlobalTensor has a dimension of size 0").c_str(), "", 0);
-    check_shape(instruction, map, rows, columns);
+    const int64_t global_rows = map.rows(), global_columns = map.columns();
+    if (global_rows != rows || global_columns != columns)
+        ptocpu_warn_of_shapes(instruction, rows, columns, global_rows, global_columns);
+    if (global_rows == 0 || global_columns == 0) return;  // no element has a place
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < columns; c++) each(pto::GetTileElementOffset<Tile>(r, c), map.offset(r, c));
 }

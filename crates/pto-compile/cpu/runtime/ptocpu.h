@@ -2,7 +2,8 @@
 //
 // A kernel library is built from one translation unit per side (vector, cube). Each side registers a trampoline per launch
 // site; the side that holds the launcher starts the launch; the runtime runs one thread per core and gives them cross-core
-// flags. Units: bytes; cores are named block.subblock as on the device.
+// flags. Units: bytes; cores are named block.subblock as on the device. What a call says in words is put together behind it:
+// code in the kernel's library is compiled anew with each edit.
 #pragma once
 
 #include <stddef.h>
@@ -22,15 +23,25 @@ struct ptocpu_core {
     uint32_t blocks;   // block_dim of the launch
 };
 
+// The memories on the chip.
+enum ptocpu_memory { PTOCPU_UB, PTOCPU_L1, PTOCPU_L0A, PTOCPU_L0B, PTOCPU_L0C, PTOCPU_MEMORIES };
+
+// A launch in a source. All three together are the same on both sides, and no other site's in this process.
+struct ptocpu_site {
+    const char *type;     // mangled: tells instantiations of one template apart
+    const char *library;  // tells functions of one name in two libraries apart
+    const char *where;    // "file:line", tells those in two sources apart
+};
+
 // Runs the kernel of one launch site on the calling thread.
 typedef void (*ptocpu_trampoline)(void *args, const struct ptocpu_core *core);
 
-// Registers one side of a launch site. `key` is the same string on both sides, and no other site's in this process.
-void ptocpu_register(const char *key, int side, ptocpu_trampoline run);
+// Registers one side of a launch site.
+void ptocpu_register(const struct ptocpu_site *site, int side, ptocpu_trampoline run);
 
 // Starts a launch on `stream`. Takes `args`; `drop(args)` is called once when the launch is over. `pointers` are the pointer
-// arguments, for the check that they name device memory; `where` is "file:line" of the launch.
-void ptocpu_launch(const char *key, const char *where, uint32_t blocks, void *stream, void *args, void (*drop)(void *),
+// arguments, for the check that they name device memory.
+void ptocpu_launch(const struct ptocpu_site *site, uint32_t blocks, void *stream, void *args, void (*drop)(void *),
                    const void *const *pointers, size_t pointer_count);
 
 // Loads the other side of a mix kernel, which lies beside the library that `anchor` points into.
@@ -59,10 +70,18 @@ void ptocpu_condition_wait(const uint64_t *counter, uint64_t seen, const char *w
 void ptocpu_pipe_set(int source, int destination, int event);
 void ptocpu_pipe_wait(int source, int destination, int event);
 
-// On-chip memory of the calling core, published for the peers of its block; and that of a peer.
-void ptocpu_publish(void *ub, void *l1);
+// The on-chip memories of the calling thread's core. They are poisoned, so that reading what was never written shows: 0xFF in every
+// byte is a NaN in every float type, and -1 or the largest value in the integer types. The peers of its block see them.
+void ptocpu_publish(void *const bases[PTOCPU_MEMORIES], const size_t sizes[PTOCPU_MEMORIES]);
+// The address of byte `at` of a memory; an address within one of the memories is itself. Faults unless `bytes` from there on
+// end within the memory. NULL before this thread has published its memories.
+void *ptocpu_place(enum ptocpu_memory memory, uintptr_t at, size_t bytes);
+// The same memory of a peer.
 void *ptocpu_peer_ub(uint32_t sub);
 void *ptocpu_peer_l1(void);
+
+// The device moves what the tile says is valid. A GlobalTensor of another shape is worth a warning, not a stop.
+void ptocpu_warn_of_shapes(const char *instruction, int64_t rows, int64_t columns, int64_t global_rows, int64_t global_columns);
 
 // A violated condition of the simulator. Shape conditions are counted; bounds and the kernel's own conditions end the launch.
 void ptocpu_violation(const char *condition, const char *file, int line);

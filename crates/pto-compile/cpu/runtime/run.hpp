@@ -103,7 +103,7 @@ int32_t run_launch(Launch &launch)
     Site site;
     {
         std::lock_guard lock(g_mutex);
-        site = sites()[launch.key];
+        site = sites()[launch.site];
     }
     launch.mix = site.run[0] != nullptr && site.run[1] != nullptr;
     for (uint32_t block = 0; block < launch.blocks; block++) {

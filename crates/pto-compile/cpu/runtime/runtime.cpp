@@ -26,17 +26,18 @@ Fn host_acl(const char *name)
 
 extern "C" {
 
-void ptocpu_register(const char *key, int side, ptocpu_trampoline run)
+void ptocpu_register(const ptocpu_site *site, int side, ptocpu_trampoline run)
 {
     std::lock_guard lock(g_mutex);
-    sites()[key].run[side] = run;
+    sites()[key_of(*site)].run[side] = run;
 }
 
-void ptocpu_launch(const char *key, const char *where, uint32_t blocks, void *stream, void *args, void (*drop)(void *),
+void ptocpu_launch(const ptocpu_site *site, uint32_t blocks, void *stream, void *args, void (*drop)(void *),
                    const void *const *pointers, size_t pointer_count)
 {
+    const char *where = site->where;
     auto *launch = new Launch;
-    launch->key = key;
+    launch->site = key_of(*site);
     launch->where = where;
     launch->blocks = blocks;
     launch->args = args;
@@ -173,13 +174,35 @@ void ptocpu_pipe_wait(int source, int destination, int event)
     if (t_core) t_core->pipe[source & (kPipes - 1)][destination & (kPipes - 1)][event & (kEvents - 1)]--;
 }
 
-void ptocpu_publish(void *ub, void *l1)
+void ptocpu_publish(void *const bases[PTOCPU_MEMORIES], const size_t sizes[PTOCPU_MEMORIES])
 {
-    Core &core = current("publish");
-    std::lock_guard lock(core.launch->mutex);
-    core.ub = static_cast<char *>(ub);
-    core.l1 = static_cast<char *>(l1);
-    settle(*core.launch);
+    for (int i = 0; i < PTOCPU_MEMORIES; i++) {
+        std::memset(bases[i], kPoison, sizes[i]);
+        t_memories[i] = {static_cast<char *>(bases[i]), sizes[i]};
+    }
+    if (t_core == nullptr) return;
+    std::lock_guard lock(t_core->launch->mutex);
+    t_core->ub = t_memories[PTOCPU_UB].base;
+    t_core->l1 = t_memories[PTOCPU_L1].base;
+    settle(*t_core->launch);
+}
+
+void *ptocpu_place(ptocpu_memory memory, uintptr_t at, size_t bytes)
+{
+    const Memory *in = &t_memories[memory];
+    if (in->base == nullptr) return nullptr;
+    size_t offset = at;
+    // Code that an assembler made may name the address of a tile that lies on the chip already.
+    for (const Memory &each : t_memories)
+        if (const uintptr_t base = reinterpret_cast<uintptr_t>(each.base); at >= base && at - base < each.size) {
+            in = &each;
+            offset = at - base;
+        }
+    if (offset <= in->size && bytes <= in->size - offset) return in->base + offset;
+    const std::string text = "TASSIGN: a tile of " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) + " of " +
+                             kMemoryNames[in - t_memories] + " ends past its " + std::to_string(in->size) + " bytes";
+    ptocpu_fault(0, text.c_str());
+    return nullptr;
 }
 
 void *ptocpu_peer_ub(uint32_t sub)
@@ -204,6 +227,13 @@ void ptocpu_fault(int32_t code, const char *reason)
 {
     if (t_core && code == 0) code = t_core->side == PTOCPU_CUBE ? kCubeException : kVectorException;
     fault_here(code, (t_core ? t_core->name() + ": " : std::string()) + reason);
+}
+
+void ptocpu_warn_of_shapes(const char *instruction, int64_t rows, int64_t columns, int64_t global_rows, int64_t global_columns)
+{
+    const auto shape = [](int64_t r, int64_t c) { return std::to_string(r) + "x" + std::to_string(c); };
+    count_warning(std::string(instruction) + ": the tile's valid region is " + shape(rows, columns) +
+                      ", the GlobalTensor is " + shape(global_rows, global_columns), "", 0);
 }
 
 void ptocpu_violation(const char *condition, const char *file, int line)

@@ -26,6 +26,8 @@ constexpr int kFlags = 16;   // flag ids of one core
 constexpr int kPipes = 16;   // more than PTO-ISA names
 constexpr int kEvents = 8;   // event ids per pair of pipes
 
+constexpr int kPoison = 0xFF;  // see ptocpu_publish
+
 struct Site {
     ptocpu_trampoline run[2] = {nullptr, nullptr};
 };
@@ -38,6 +40,13 @@ struct Warning {
 
 struct Launch;
 
+// One of the on-chip memories.
+struct Memory {
+    char *base = nullptr;
+    size_t size = 0;
+};
+constexpr const char *kMemoryNames[PTOCPU_MEMORIES] = {"UB", "L1", "L0A", "L0B", "L0C"};
+
 struct Core {
     Launch *launch;
     ptocpu_core place;
@@ -45,7 +54,7 @@ struct Core {
     uint32_t flags[2 * kFlags] = {};    // A2/A3 flags 0-15; A5 flags of a cube core 0-31
     uint32_t arrivals[kFlags] = {};     // sets not yet matched by this core's peers (modes 0 and 1, and vector to cube)
     int32_t pipe[kPipes][kPipes][kEvents] = {};
-    char *ub = nullptr, *l1 = nullptr;
+    char *ub = nullptr, *l1 = nullptr;  // for its peers; null before it has started
     std::function<bool()> ready;        // what the core waits for; empty while it runs
     std::string waits_for;              // the same in words
 
@@ -64,7 +73,7 @@ struct Meeting {
 };
 
 struct Launch {
-    std::string key, where;
+    std::string site, where;
     uint32_t blocks = 0;
     void *args = nullptr;
     void (*drop)(void *) = nullptr;
@@ -83,6 +92,10 @@ struct Launch {
 };
 
 std::mutex g_mutex;
+std::string key_of(const ptocpu_site &site)
+{
+    return std::string(site.type) + '@' + site.library + '@' + site.where;
+}
 std::map<std::string, Site> &sites()
 {
     static auto *all = new std::map<std::string, Site>;  // never destroyed: libraries unregister nothing
@@ -95,5 +108,6 @@ std::map<std::tuple<std::string, std::string, int>, Warning> &warnings()
 }
 
 thread_local Core *t_core = nullptr;
+thread_local Memory t_memories[PTOCPU_MEMORIES];  // a kernel's function may be called without a launch: not the core's
 
 }  // namespace
