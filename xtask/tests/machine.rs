@@ -86,7 +86,7 @@ fn a_compiler_that_is_none() {
     let ran = run(scratch.command(TEST).env("CXX", "true")).expect(3);
     says(&ran, &["`true` (from `CXX`)", "hint: name another one"]);
     let ran = run(&mut scratch.command(&[TEST, &["--cxx", "sh -c"]].concat())).expect(3);
-    says(&ran, &["`sh -c` (given as `--cxx`)", "hint: name another one"]);
+    says(&ran, &["`sh -c` (given explicitly)", "hint: name another one"]);
 }
 
 #[test]

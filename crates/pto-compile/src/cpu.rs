@@ -27,7 +27,7 @@ mod survey;
 mod toolchain;
 
 pub use build::{Artifact, KernelRequest, build};
-pub use compiler::{Candidate, Compiler, Family};
+pub use compiler::{Compiler, Family};
 pub use error::{CpuError, Rejected};
 pub use features::Features;
 pub use survey::{Survey, survey};

@@ -31,4 +31,7 @@
 pub mod bisheng;
 pub mod cann;
 pub mod cpu;
+mod deadline;
 pub mod plan;
+
+pub use deadline::{DEADLINE, DEADLINE_VARIABLE};

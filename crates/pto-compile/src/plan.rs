@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use pto_process::Invocation;
+use pto_process::{Invocation, shell_word};
 use serde::{Deserialize, Serialize};
 
-pub use run::{DEADLINE_VARIABLE, RunError, STEP_DEADLINE};
+pub use run::RunError;
 
 /// Commands in the order in which they have to run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,7 +104,7 @@ impl Plan {
             let _ = writeln!(text, "# note: {}", note.replace(['\n', '\r'], " "));
         }
         for dir in self.output_dirs() {
-            let _ = writeln!(text, "mkdir -p -- {}", quoted(&dir.to_string_lossy()));
+            let _ = writeln!(text, "mkdir -p -- {}", shell_word(&dir.to_string_lossy()));
         }
         for step in &self.steps {
             let _ = writeln!(text, "# {}\n{}", step.purpose, step.to_shell());
@@ -124,11 +124,6 @@ impl Step {
         let start = Invocation::new(&self.program).args(&self.args);
         self.env.iter().fold(start, |invocation, (name, value)| invocation.env(name, value))
     }
-}
-
-/// One word for a POSIX shell. Quoting fails on a NUL byte alone, which no path can hold.
-fn quoted(word: &str) -> String {
-    shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
 }
 
 #[cfg(test)]

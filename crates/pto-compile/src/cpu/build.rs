@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use pto_context::Context;
+use pto_context::{Context, in_parallel};
 use pto_platform::{Core, Soc};
 use pto_store::Store;
 
 use super::deps::Dependencies;
 use super::error::CpuError;
-use super::job::{Job, in_parallel};
+use super::job::Job;
 use super::key::Key;
 use super::precompiled::Precompiled;
 use super::runtime;
@@ -17,9 +17,6 @@ use super::side::SideFlags;
 use super::source::Source;
 use super::toolchain::Toolchain;
 
-/// Large kernels take tens of seconds with optimization; ten minutes is a compiler that hangs.
-pub(super) const COMPILE_DEADLINE: Duration = Duration::from_secs(600);
-pub(super) const DEPS: &str = "deps.json";
 pub(super) const WARNINGS: &str = "warnings.txt";
 
 /// A kernel to build for the CPU.
@@ -77,18 +74,15 @@ pub fn build(
     let sources = load_sources(cx, request)?;
     let sides = SideFlags::of(request, toolchain);
     let runtime = runtime::library(cx, shared, toolchain)?;
-    let precompiled = in_parallel(&sides, |side| match request.precompiled {
+    let precompiled = in_parallel(&sides, None, |side| match request.precompiled {
         true => Precompiled::get(cx, shared, toolchain, side),
         false => Ok(Precompiled::text(toolchain)),
     })?;
     let key = key(toolchain, request, &sides, &precompiled, &sources);
     let entry = artifacts.entry("cpu-kernel", &key)?;
-    if let Some(dir) = entry.get() {
-        if Dependencies::load(&dir.join(DEPS)).is_some_and(|deps| deps.changed().is_none()) {
-            return Ok(artifact(&dir, request, true, start));
-        }
-        // A header that no include in the text names, such as one of the system's, has changed.
-        entry.remove(cx)?;
+    // A header that no include in the text names, such as one of the system's, may have changed.
+    if let Some(dir) = Dependencies::get_fresh(cx, &entry)? {
+        return Ok(artifact(&dir, request, true, start));
     }
     let job = Job {
         cx,
@@ -103,7 +97,9 @@ pub fn build(
     match entry.get_or_build(cx, |dir| job.run(dir)) {
         Ok(dir) => Ok(artifact(&dir, request, false, start)),
         // Someone has emptied the store under us: what went missing is made again.
-        Err(CpuError::Compile { .. } | CpuError::Link { .. } | CpuError::Write(_)) if job.lost_its_parts() => {
+        Err(CpuError::Compile { .. } | CpuError::Link { .. } | CpuError::Read(_) | CpuError::Write(_))
+            if job.lost_its_parts() =>
+        {
             build(cx, shared, artifacts, toolchain, request)
         }
         Err(error) => Err(error),

@@ -4,8 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use pto_context::Context;
+use pto_store::Entry;
 use serde::{Deserialize, Serialize};
 
+use super::error::CpuError;
 use super::key::{Key, sha256};
 
 /// A change within this time of the recording may not show in a file's modification time, whose clock ticks coarsely.
@@ -27,8 +30,33 @@ struct Dependency {
 }
 
 impl Dependencies {
-    /// Reads all the files.
-    pub(super) fn record(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<Self> {
+    /// The file in a store entry that holds them.
+    const FILE: &str = "deps.json";
+
+    /// Reads all the files, and notes in the entry's directory what they hold.
+    pub(super) fn record(paths: impl IntoIterator<Item = PathBuf>, entry: &Path) -> Result<(), CpuError> {
+        let json = serde_json::to_vec(&Self::read(paths).map_err(CpuError::Read)?);
+        let json = json.expect("paths of a compiler's output are Unicode or were refused");
+        fs_err::write(entry.join(Self::FILE), json).map_err(CpuError::Write)
+    }
+
+    /// The directory of an entry whose files still hold what they held. One that is not so is removed, to be built anew.
+    pub(super) fn get_fresh(cx: &Context, entry: &Entry) -> Result<Option<PathBuf>, pto_store::Error> {
+        let Some(dir) = entry.get() else { return Ok(None) };
+        if Self::load(&dir).is_some_and(|deps| deps.changed().is_none()) {
+            return Ok(Some(dir));
+        }
+        entry.remove(cx)?;
+        Ok(None)
+    }
+
+    /// One digest over the contents of all files that an entry was made from.
+    pub(super) fn digest_of(entry: &Path) -> String {
+        let files = Self::load(entry).unwrap_or_default().files;
+        Key::new("files").all(files.iter().map(|file| &file.sha256)).finish()
+    }
+
+    fn read(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<Self> {
         let mut paths: Vec<PathBuf> = paths.into_iter().collect();
         paths.sort();
         paths.dedup();
@@ -37,22 +65,13 @@ impl Dependencies {
     }
 
     /// The first file that is gone or holds something else than when it was recorded.
-    pub(super) fn changed(&self) -> Option<&Path> {
+    fn changed(&self) -> Option<&Path> {
         let changed = |file: &&Dependency| !file.same(self.recorded_at);
         self.files.iter().find(changed).map(|file| file.path.as_path())
     }
 
-    /// One digest over all contents.
-    pub(super) fn digest(&self) -> String {
-        Key::new("files").all(self.files.iter().map(|file| &file.sha256)).finish()
-    }
-
-    pub(super) fn load(path: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs_err::read(path).ok()?).ok()
-    }
-
-    pub(super) fn save(&self, path: &Path) -> io::Result<()> {
-        fs_err::write(path, serde_json::to_vec(self).expect("paths of a compiler's output are Unicode or were refused"))
+    fn load(entry: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs_err::read(entry.join(Self::FILE)).ok()?).ok()
     }
 }
 
@@ -124,7 +143,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.h");
         fs_err::write(&file, "int a;").unwrap();
-        let deps = Dependencies::record([file.clone()]).unwrap();
+        let deps = Dependencies::read([file.clone()]).unwrap();
         assert_eq!(deps.changed(), None);
         let time = fs_err::metadata(&file).unwrap().modified().unwrap();
         fs_err::write(&file, "int b;").unwrap();
@@ -137,7 +156,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.h");
         fs_err::write(&file, "int a;").unwrap();
-        let deps = Dependencies::record([file.clone()]).unwrap();
+        let deps = Dependencies::read([file.clone()]).unwrap();
         fs_err::remove_file(&file).unwrap();
         assert_eq!(deps.changed(), Some(file.as_path()));
     }

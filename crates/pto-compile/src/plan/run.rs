@@ -1,18 +1,12 @@
 //! Running a plan.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use pto_context::Context;
+use pto_context::{BadSeconds, Context};
 use pto_process::Output;
 
 use super::{Plan, Purpose, Step};
-
-/// How long one step may take: long enough for a large kernel on a slow machine, short enough that a compiler that hangs
-/// does not hold a test run for ever. `PTO_COMPILE_TIMEOUT_S` overrides it, in seconds.
-pub const STEP_DEADLINE: Duration = Duration::from_secs(600);
-/// The variable that overrides [`STEP_DEADLINE`].
-pub const DEADLINE_VARIABLE: &str = "PTO_COMPILE_TIMEOUT_S";
+use crate::deadline::deadline;
 
 impl Plan {
     /// Makes the directories for outputs and runs the steps in order; returns what each command said. The first failure
@@ -57,11 +51,8 @@ pub enum RunError {
         source: std::io::Error,
     },
     /// The variable for the deadline holds no number of seconds.
-    #[error("`{DEADLINE_VARIABLE}` is `{value}`; expected a whole number of seconds above 0")]
-    BadDeadline {
-        /// Its value.
-        value: String,
-    },
+    #[error(transparent)]
+    BadDeadline(#[from] BadSeconds),
     /// A command could not be started, failed or took too long.
     #[error("cannot {purpose}")]
     Failed {
@@ -115,17 +106,7 @@ impl RunError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Failed { source, .. } => source.hint(),
-            Self::OutputDir { .. } | Self::BadDeadline { .. } | Self::NoOutput { .. } => None,
+            Self::OutputDir { .. } | Self::BadDeadline(_) | Self::NoOutput { .. } => None,
         }
-    }
-}
-
-fn deadline(cx: &Context) -> Result<Duration, RunError> {
-    match cx.var(DEADLINE_VARIABLE) {
-        None => Ok(STEP_DEADLINE),
-        Some(value) => match value.trim().parse() {
-            Ok(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds)),
-            _ => Err(RunError::BadDeadline { value }),
-        },
     }
 }

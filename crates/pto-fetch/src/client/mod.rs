@@ -91,7 +91,7 @@ fn run(cx: &Context, client: Invocation, place: &Workplace) -> Result<Result<Out
     match output.status {
         Status::Exited(0) => Ok(Ok(output)),
         Status::Interrupted => Err(StoreError::Interrupted.into()),
-        _ if says_disk_full(&output) => {
+        _ if pto_context::says_disk_full(&output.stderr.text()) => {
             let source = std::io::Error::new(std::io::ErrorKind::StorageFull, output.last_words(2));
             let path = place.wheels.parent().unwrap_or(&place.wheels).to_owned();
             Err(StoreError::NoSpace { path, source }.into())
@@ -104,10 +104,4 @@ fn run(cx: &Context, client: Invocation, place: &Workplace) -> Result<Result<Out
             Ok(Err(if broken { Try::Broken(attempt) } else { Try::Failed { attempt, last_resort: false } }))
         }
     }
-}
-
-/// The texts of ENOSPC, EDQUOT and EFBIG, which both clients pass on from the system.
-fn says_disk_full(output: &Output) -> bool {
-    let text = output.stderr.text();
-    ["No space left on device", "Disk quota exceeded", "File too large"].iter().any(|words| text.contains(words))
 }
