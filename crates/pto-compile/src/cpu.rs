@@ -10,12 +10,10 @@
 
 mod build;
 mod compiler;
-mod deps;
 mod diagnostics;
 mod error;
 mod features;
 mod job;
-mod key;
 mod overlay;
 mod precompiled;
 mod resources;

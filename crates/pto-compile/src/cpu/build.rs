@@ -7,15 +7,15 @@ use pto_context::{Context, in_parallel};
 use pto_platform::{Core, Soc};
 use pto_store::Store;
 
-use super::deps::Dependencies;
 use super::error::CpuError;
 use super::job::Job;
-use super::key::Key;
 use super::precompiled::Precompiled;
 use super::runtime;
 use super::side::SideFlags;
 use super::source::Source;
 use super::toolchain::Toolchain;
+use crate::deps::Dependencies;
+use crate::key::Key;
 
 pub(super) const WARNINGS: &str = "warnings.txt";
 

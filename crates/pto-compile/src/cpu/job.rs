@@ -8,13 +8,13 @@ use pto_context::{Context, Event, in_parallel};
 use pto_process::Output;
 
 use super::build::{KernelRequest, WARNINGS};
-use super::deps::{Dependencies, parse_depfile};
 use super::diagnostics::Messages;
 use super::error::CpuError;
 use super::precompiled::Precompiled;
 use super::side::SideFlags;
 use super::source::Source;
 use super::toolchain::Toolchain;
+use crate::deps::{Dependencies, parse_depfile};
 
 /// Objects and rewritten sources lie here while the entry is made, inside of it: what a killed build leaves goes with it.
 const SCRATCH: &str = "scratch";
@@ -179,7 +179,7 @@ impl Job<'_> {
     /// Writes what later builds ask for: the files read, and the warnings.
     fn record(&self, dir: &Path, scratch: &Path, compiled: &[Compiled]) -> Result<(), CpuError> {
         let read = compiled.iter().flat_map(|unit| &unit.read).filter(|path| !path.starts_with(scratch));
-        Dependencies::record(read.cloned(), dir)?;
+        Dependencies::read(read.cloned()).map_err(CpuError::Read)?.save(dir).map_err(CpuError::Write)?;
         let mut warnings: String = self.sources.iter().map(|source| source.notes.as_str()).collect();
         for unit in compiled {
             // Both sides of a mix kernel say the same of the same line.

@@ -9,12 +9,12 @@ use pto_store::Store;
 use serde::{Deserialize, Serialize};
 
 use super::compiler::Family;
-use super::deps::{Dependencies, parse_depfile};
 use super::diagnostics::Messages;
 use super::error::CpuError;
-use super::key::{Key, sha256};
 use super::side::SideFlags;
 use super::toolchain::Toolchain;
+use crate::deps::{Dependencies, parse_depfile};
+use crate::key::{Key, sha256};
 
 /// The prelude as a compilation includes it.
 pub(super) struct Precompiled {
@@ -147,7 +147,7 @@ fn compile(cx: &Context, toolchain: &Toolchain, side: &SideFlags, dir: &Path) ->
     }
     Seal::make(dir, &dir.join(file_name(toolchain.compiler.family))).map_err(CpuError::Write)?;
     let read = fs_err::read_to_string(&depfile).map_err(CpuError::Read)?;
-    Dependencies::record(parse_depfile(&read), dir)?;
+    Dependencies::read(parse_depfile(&read)).map_err(CpuError::Read)?.save(dir).map_err(CpuError::Write)?;
     cx.emit(Event::Finished {
         task,
         message: format!("PTO-ISA precompiled for the {} ({:.1} s)", side.name(), output.duration.as_secs_f64()),

@@ -6,7 +6,7 @@ use pto_context::Context;
 use pto_store::Store;
 
 use super::error::CpuError;
-use super::key::Key;
+use crate::key::Key;
 
 /// Path below the crate's `cpu/` directory, and content.
 macro_rules! resources {

@@ -7,8 +7,8 @@ use pto_store::Store;
 
 use super::diagnostics::Messages;
 use super::error::CpuError;
-use super::key::Key;
 use super::toolchain::Toolchain;
+use crate::key::Key;
 
 /// The runtime library in the store. Its name carries its key: two kernels of one process share it exactly if they were
 /// built with the same one.

@@ -9,14 +9,14 @@ use pto_store::Store;
 use serde::{Deserialize, Serialize};
 
 use super::compiler::{Candidate, Compiler, Family, candidates, find};
-use super::deps::{Dependencies, parse_depfile};
 use super::diagnostics::Messages;
 use super::error::{CpuError, Rejected};
 use super::features::Features;
-use super::key::Key;
 use super::overlay;
 use super::resources::{self, Resources};
 use crate::deadline::deadline;
+use crate::deps::{Dependencies, parse_depfile};
+use crate::key::Key;
 
 /// The header that every PTO kernel includes.
 const ENTRY: &str = "pto/pto-inst.hpp";
@@ -174,10 +174,7 @@ fn candidate_key(cx: &Context, candidate: &Candidate) -> Result<Key, String> {
     let key = Key::new("compiler").all(candidate.command.iter().map(|word| word.as_encoded_bytes()));
     // One that is not found says so itself when it is started.
     let Some(program) = find(cx, &candidate.command[0]) else { return Ok(key) };
-    let meta = std::fs::metadata(&program).map_err(|error| error.to_string())?;
-    let modified = meta.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-    let modified = modified.unwrap_or_default().as_nanos();
-    Ok(key.path(&program).with(meta.len().to_le_bytes()).with(modified.to_le_bytes()))
+    key.file(&program).map_err(|error| error.to_string())
 }
 
 /// Fills the configuration's entry: what the candidate is and has, or why it cannot be taken.
@@ -197,7 +194,7 @@ fn configure_in(
     let read = std::fs::read_to_string(dir.join(DEPFILE)).unwrap_or_default();
     // The probe's own output and copies lie in the directory that is being built and move with it.
     let outside = parse_depfile(&read).into_iter().filter(|path| !path.starts_with(dir) && path.is_file());
-    Dependencies::record(outside, dir)?;
+    Dependencies::read(outside).map_err(CpuError::Read)?.save(dir).map_err(CpuError::Write)?;
     let json = serde_json::to_vec(&config).map_err(|error| CpuError::Write(error.into()))?;
     fs_err::write(dir.join(CONFIG), json).map_err(CpuError::Write)?;
     Ok(())

@@ -1,22 +1,27 @@
 //! Running a plan.
 
+use std::io;
 use std::path::PathBuf;
 
 use pto_context::{BadSeconds, Context};
 use pto_process::Output;
 
 use super::{Plan, Purpose, Step};
+use crate::bisheng::BishengError;
 use crate::deadline::deadline;
 
 impl Plan {
-    /// Makes the directories for outputs and runs the steps in order; returns what each command said. The first failure
-    /// ends it.
+    /// Makes the directories, writes the generated files and runs the steps in order; returns what each command said. The
+    /// first failure ends it.
     ///
     /// # Errors
-    /// A directory cannot be made or a step fails, see [`Step::run`].
+    /// A directory or file cannot be made or a step fails, see [`Step::run`].
     pub fn run(&self, cx: &Context) -> Result<Vec<Output>, RunError> {
         for dir in self.output_dirs() {
             fs_err::create_dir_all(cx.cwd().join(dir)).map_err(|source| RunError::OutputDir { source })?;
+        }
+        for file in &self.generated {
+            fs_err::write(cx.cwd().join(&file.path), &file.text).map_err(RunError::Write)?;
         }
         self.steps.iter().map(|step| step.run(cx)).collect()
     }
@@ -40,7 +45,7 @@ impl Step {
     }
 }
 
-/// Why running a plan came to nothing.
+/// Why a plan was not made or came to nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -48,8 +53,20 @@ pub enum RunError {
     #[error("cannot make the directory for outputs")]
     OutputDir {
         /// What the system said; it names the path.
-        source: std::io::Error,
+        source: io::Error,
     },
+    /// A request has no plan.
+    #[error(transparent)]
+    Request(#[from] BishengError),
+    /// A generated file, or the list of what the result was made from, cannot be written.
+    #[error("cannot write a file of the build")]
+    Write(#[source] io::Error),
+    /// A source, a header or the compiler cannot be read.
+    #[error("cannot read what the kernel is made from")]
+    Read(#[source] io::Error),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] pto_store::Error),
     /// The variable for the deadline holds no number of seconds.
     #[error(transparent)]
     BadDeadline(#[from] BadSeconds),
@@ -98,6 +115,7 @@ impl RunError {
                 output.status == pto_process::Status::Interrupted
             }
             Self::Failed { source, .. } => source.is_interrupted(),
+            Self::Store(error) => error.is_interrupted(),
             _ => false,
         }
     }
@@ -106,6 +124,9 @@ impl RunError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Failed { source, .. } => source.hint(),
+            Self::Request(error) => error.hint().map(str::to_owned),
+            Self::Store(error) => error.hint(),
+            Self::Write(_) | Self::Read(_) => None,
             Self::OutputDir { .. } | Self::BadDeadline(_) | Self::NoOutput { .. } => None,
         }
     }

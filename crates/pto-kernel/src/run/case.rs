@@ -11,9 +11,10 @@ use pto_launch::{Argument, Buffer, Init, LaunchRequest, Launched, Scalar, Verdic
 use pto_platform::{Soc, Target};
 
 use super::build::Built;
+use super::deadlines::Deadlines;
 use super::error::RunError;
 use super::report::{CaseResult, CaseStatus};
-use super::workshop::{Deadlines, PROCESS_TIMEOUT_VARIABLE, SYNC_TIMEOUT_VARIABLE, Workshop};
+use super::workshop::Workshop;
 use super::{golden, inputs};
 use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue, bind};
 use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
@@ -21,21 +22,20 @@ use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
 /// The device a kernel runs on unless the user's library says otherwise.
 const DEVICE: u32 = 0;
 /// As many of the last bytes that a kernel wrote are kept.
-const LAST_SAID: usize = 2000;
+const KEPT_OUTPUT: usize = 2000;
 
 /// A kernel that was built, and where it runs.
-pub(super) struct Running<'a> {
+pub(super) struct CaseRunner<'a> {
     pub(super) cx: &'a Context,
     pub(super) workshop: &'a Workshop,
     pub(super) manifest: &'a Manifest,
     pub(super) built: &'a Built,
-    pub(super) target: Target,
     pub(super) soc: &'static Soc,
 }
 
-impl Running<'_> {
+impl CaseRunner<'_> {
     /// Runs one case, and tells of it.
-    pub(super) fn case(&self, case: &Case) -> Result<CaseResult, RunError> {
+    pub(super) fn run(&self, case: &Case) -> Result<CaseResult, RunError> {
         let name = format!("{} {case}", self.manifest.name);
         let task = format!("case:{name}");
         self.cx.emit(Event::Started { task: task.clone(), message: format!("Running {name}"), total_bytes: None });
@@ -51,7 +51,7 @@ impl Running<'_> {
         }
         let start = Instant::now();
         let bound = bind(self.manifest, case, Cores::from(self.soc))?;
-        let mut result = CaseResult::started(case, self.target, bound.block_dim);
+        let mut result = CaseResult::started(case, self.workshop.target(), bound.block_dim);
         let inputs = inputs::make(self.manifest, &bound)?;
         match golden::make(self.cx, self.manifest, &bound, &inputs)? {
             Err(why) => {
@@ -68,8 +68,9 @@ impl Running<'_> {
     }
 
     fn launch(&self, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Launched, RunError> {
-        let on_cpu = self.target == Target::Cpu;
-        let deadlines = Deadlines::of(self.cx, self.target)?;
+        let target = self.workshop.target();
+        let on_cpu = target == Target::Cpu;
+        let deadlines = Deadlines::of(self.cx, target)?;
         let request = LaunchRequest {
             library: self.built.library.clone(),
             symbol: self.built.symbol.clone(),
@@ -193,7 +194,7 @@ fn judge(
         }
     };
     if !result.passed() && !launched.said.trim().is_empty() {
-        result.said = Some(tail(&launched.said));
+        result.captured_output = Some(tail(&launched.said));
     }
     Ok(())
 }
@@ -222,7 +223,9 @@ fn changed_input(
 fn hint(verdict: &Verdict) -> Option<String> {
     match verdict {
         Verdict::Hung { .. } => Some(format!(
-            "a kernel that is slow and not hung needs a higher `{SYNC_TIMEOUT_VARIABLE}` or `{PROCESS_TIMEOUT_VARIABLE}`"
+            "a kernel that is slow and not hung needs a higher `{}` or `{}`",
+            Deadlines::SYNC_VARIABLE,
+            Deadlines::PROCESS_VARIABLE
         )),
         _ => None,
     }
@@ -255,7 +258,7 @@ fn tensors(bound: &BoundCase, outputs: BTreeMap<String, Vec<u8>>) -> Result<BTre
 
 /// Whole lines, as far as there are any.
 fn tail(text: &str) -> String {
-    let start = text.len().saturating_sub(LAST_SAID);
+    let start = text.len().saturating_sub(KEPT_OUTPUT);
     let start = (start..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let tail = &text[start..];
     match tail.split_once('\n') {

@@ -1,15 +1,19 @@
 //! What a run found, as it is shown and saved.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pto_context::with_causes;
 use pto_golden::Report as OutputReport;
 use pto_launch::Note;
 use pto_platform::{Soc, Target};
 use serde::Serialize;
 
-use crate::cases::{Case, Origin};
+use super::error::RunError;
+use crate::KernelError;
+use crate::cases::Case;
 use crate::manifest::Manifest;
 
 /// All kernels of a run.
@@ -21,14 +25,14 @@ pub struct Report {
     pub passed: bool,
     /// The kernels in the order they were asked for.
     pub kernels: Vec<KernelResult>,
-    /// Cases by status.
+    /// How many there were, and how many passed.
     pub totals: Totals,
 }
 
-/// Cases by status.
+/// How many kernels and cases there were, and how many cases passed. Skipped kernels do not count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
-    /// Kernels run.
+    /// Kernels that were asked for.
     pub kernels: usize,
     /// Cases run.
     pub cases: usize,
@@ -104,6 +108,26 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
+impl From<&RunError> for Problem {
+    fn from(error: &RunError) -> Self {
+        let message = match error {
+            // Each finding has its place and its own help.
+            RunError::Kernel(KernelError::Manifest(errors)) => errors.render(),
+            error => with_causes(error),
+        };
+        Self { message, hint: error.hint() }
+    }
+}
+
+/// Why a kernel could not be tried, and what that makes of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotTried {
+    /// `NotBuilt`, `Malformed`, `Blocked` or `Skipped`.
+    pub status: KernelStatus,
+    /// Why.
+    pub problem: Problem,
+}
+
 /// How a kernel was built.
 #[derive(Debug, Clone, Serialize)]
 pub struct BuildReport {
@@ -150,8 +174,8 @@ pub struct CaseResult {
     pub device_seconds: Option<f64>,
     /// From making inputs to the verdict, in seconds.
     pub seconds: f64,
-    /// What the kernel wrote to stdout and stderr, if the case did not pass.
-    pub said: Option<String>,
+    /// The end of what the kernel wrote to stdout and stderr, if the case did not pass.
+    pub captured_output: Option<String>,
 }
 
 /// How a case ended.
@@ -201,7 +225,7 @@ impl CaseResult {
             case: case.to_string(),
             dims: case.dims.clone(),
             target,
-            origin: origin(&case.origin),
+            origin: case.origin.to_string(),
             seed: case.seed,
             block_dim,
             status: CaseStatus::NoGolden,
@@ -211,13 +235,9 @@ impl CaseResult {
             notes: Vec::new(),
             device_seconds: None,
             seconds: 0.0,
-            said: None,
+            captured_output: None,
         }
     }
-}
-
-fn origin(origin: &Origin) -> String {
-    origin.to_string()
 }
 
 impl KernelResult {
@@ -251,16 +271,16 @@ impl KernelResult {
     }
 
     /// A kernel that could not be tried. `name` is its directory's when its manifest does not say one.
-    pub fn not_tried(name: String, path: PathBuf, target: Target, status: KernelStatus, error: Problem) -> Self {
+    pub(super) fn not_tried(name: String, path: PathBuf, target: Target, why: NotTried) -> Self {
         Self {
             name,
             path,
             target,
             soc: None,
             passed: false,
-            status,
+            status: why.status,
             build: None,
-            error: Some(error),
+            error: Some(why.problem),
             cases: Vec::new(),
             seconds: 0.0,
         }
@@ -280,5 +300,18 @@ impl Report {
             Totals { kernels: counted().count(), cases: cases().count(), passed, failed: cases().count() - passed };
         let all = counted().next().is_some() && counted().all(|kernel| kernel.passed);
         Self { schema: Self::SCHEMA, passed: all, kernels, totals }
+    }
+    /// Writes it as JSON, whole or not at all: somebody may be reading the last one. Directories are made.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save(&self, path: &Path) -> io::Result<()> {
+        let dir = path.parent().unwrap_or(Path::new(""));
+        fs_err::create_dir_all(dir)?;
+        let json = serde_json::to_vec_pretty(self)?;
+        let partial = dir.join(format!(".report.{}.json", std::process::id()));
+        fs_err::write(&partial, json).and_then(|()| fs_err::rename(&partial, path)).inspect_err(|_| {
+            let _ = std::fs::remove_file(&partial);
+        })
     }
 }

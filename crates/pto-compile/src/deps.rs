@@ -1,4 +1,4 @@
-//! The files that a compilation read, and whether they still hold the same.
+//! The files that an entry of the store was made from, and whether they still hold the same.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,14 @@ use pto_context::Context;
 use pto_store::Entry;
 use serde::{Deserialize, Serialize};
 
-use super::error::CpuError;
-use super::key::{Key, sha256};
+use crate::key::{Key, sha256};
 
 /// A change within this time of the recording may not show in a file's modification time, whose clock ticks coarsely.
 const RACY_NANOS: u128 = 50_000_000;
 
 /// The files that a result was made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Dependencies {
+pub(crate) struct Dependencies {
     recorded_at: u128,
     files: Vec<Dependency>,
 }
@@ -33,15 +32,8 @@ impl Dependencies {
     /// The file in a store entry that holds them.
     const FILE: &str = "deps.json";
 
-    /// Reads all the files, and notes in the entry's directory what they hold.
-    pub(super) fn record(paths: impl IntoIterator<Item = PathBuf>, entry: &Path) -> Result<(), CpuError> {
-        let json = serde_json::to_vec(&Self::read(paths).map_err(CpuError::Read)?);
-        let json = json.expect("paths of a compiler's output are Unicode or were refused");
-        fs_err::write(entry.join(Self::FILE), json).map_err(CpuError::Write)
-    }
-
     /// The directory of an entry whose files still hold what they held. One that is not so is removed, to be built anew.
-    pub(super) fn get_fresh(cx: &Context, entry: &Entry) -> Result<Option<PathBuf>, pto_store::Error> {
+    pub(crate) fn get_fresh(cx: &Context, entry: &Entry) -> Result<Option<PathBuf>, pto_store::Error> {
         let Some(dir) = entry.get() else { return Ok(None) };
         if Self::load(&dir).is_some_and(|deps| deps.changed().is_none()) {
             return Ok(Some(dir));
@@ -51,12 +43,17 @@ impl Dependencies {
     }
 
     /// One digest over the contents of all files that an entry was made from.
-    pub(super) fn digest_of(entry: &Path) -> String {
-        let files = Self::load(entry).unwrap_or_default().files;
-        Key::new("files").all(files.iter().map(|file| &file.sha256)).finish()
+    pub(crate) fn digest_of(entry: &Path) -> String {
+        Self::load(entry).unwrap_or_default().digest()
     }
 
-    fn read(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<Self> {
+    /// One digest over the contents of all files.
+    pub(crate) fn digest(&self) -> String {
+        Key::new("files").all(self.files.iter().map(|file| &file.sha256)).finish()
+    }
+
+    /// Reads all the files.
+    pub(crate) fn read(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<Self> {
         let mut paths: Vec<PathBuf> = paths.into_iter().collect();
         paths.sort();
         paths.dedup();
@@ -68,6 +65,12 @@ impl Dependencies {
     fn changed(&self) -> Option<&Path> {
         let changed = |file: &&Dependency| !file.same(self.recorded_at);
         self.files.iter().find(changed).map(|file| file.path.as_path())
+    }
+
+    /// Notes them in an entry's directory.
+    pub(crate) fn save(&self, entry: &Path) -> io::Result<()> {
+        let json = serde_json::to_vec(self).expect("paths of a compiler's output are Unicode or were refused");
+        fs_err::write(entry.join(Self::FILE), json)
     }
 
     fn load(entry: &Path) -> Option<Self> {
@@ -101,7 +104,7 @@ fn nanos(time: SystemTime) -> u128 {
 }
 
 /// The paths of a dependency file as compilers write it for make: `target: a b \` over lines, blanks escaped.
-pub(super) fn parse_depfile(text: &str) -> Vec<PathBuf> {
+pub(crate) fn parse_depfile(text: &str) -> Vec<PathBuf> {
     let joined = text.replace("\\\r\n", " ").replace("\\\n", " ");
     joined.lines().flat_map(prerequisites).collect()
 }
