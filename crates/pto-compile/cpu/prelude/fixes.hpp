@@ -178,3 +178,18 @@ private:
 template <pto::Op SrcOp, pto::Op DstOp, bool AutoToken, int EventID>
 struct is_event<pto::Event<SrcOp, DstOp, AutoToken, EventID>> : std::true_type {};
 #endif
+
+#if !PTOCPU_A5
+// L0A holds its fractals row by row on A2/A3, column by column on A5; the simulator knows A5's order alone. It shows where a
+// kernel addresses a part of a tile.
+namespace pto {
+template <typename Element, const int Rows, const int Cols, const int RowValid = Rows, const int ColValid = Cols>
+using ptocpu_TileLeft = Tile<TileType::Left, Element, Rows, Cols, BLayout::RowMajor, RowValid, ColValid, SLayout::RowMajor,
+                             TileConfig::fractalABSize>;
+template <typename Element, const int Rows, const int Cols, const int RowValid = Rows, const int ColValid = Cols>
+using ptocpu_TileLeftCompact = Tile<TileType::Left, Element, Rows, Cols, BLayout::RowMajor, RowValid, ColValid, SLayout::RowMajor,
+                                    TileConfig::fractalABSize, PadValue::Null, CompactMode::Normal>;
+}  // namespace pto
+#define TileLeft ptocpu_TileLeft
+#define TileLeftCompact ptocpu_TileLeftCompact
+#endif

@@ -27,5 +27,6 @@
 #include "builtins.hpp"
 #include "memory.hpp"
 #include "transfers.hpp"
+#include "conversions.hpp"
 #include "fixes.hpp"
 #include "launch.hpp"

@@ -22,6 +22,7 @@ const FILES: &[(&str, &str)] = resources![
     "include/runtime/rt_ffts.h",
     "include/stdfloat",
     "prelude/builtins.hpp",
+    "prelude/conversions.hpp",
     "prelude/fixes.hpp",
     "prelude/launch.hpp",
     "prelude/memory.hpp",

@@ -7,5 +7,6 @@ mod cache;
 mod deadlocks;
 mod faults;
 mod flags;
+mod instructions;
 mod launches;
 mod mistakes;

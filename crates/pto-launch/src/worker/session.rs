@@ -8,7 +8,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use pto_acl::{Acl, Device, DeviceBuffer, Event, LoadPlan, Stream};
 
 use crate::args::Argument;
-use crate::call::{Value, call};
+use crate::call::{TooMany, Value, call};
 use crate::exchange::{Exchange, Refusal};
 use crate::phase::Phase;
 use crate::request::LaunchRequest;
@@ -33,6 +33,8 @@ pub(super) struct Session {
 pub(super) enum Stop {
     #[error(transparent)]
     Acl(#[from] pto_acl::Error),
+    #[error(transparent)]
+    TooMany(#[from] TooMany),
     #[error("cannot read an input: {0}")]
     Input(#[source] std::io::Error),
     #[error("cannot hand an output over: {0}")]
@@ -61,7 +63,7 @@ impl Session {
         let values = values(&request.arguments, &self.buffers, &self.stream);
         self.stream.record(start)?;
         exchange.enter(Phase::Launch);
-        call_here(self.launcher, &values);
+        call_here(self.launcher, &values)?;
         exchange.enter(Phase::Synchronize);
         // Bound anew: the launcher may have left another device current.
         self.stream.bind()?;
@@ -151,11 +153,12 @@ fn values(arguments: &[Argument], buffers: &[Option<DeviceBuffer>], stream: &Str
 }
 
 /// Calls the launcher. One that forks returns twice; the copy of this process has no launch to report.
-fn call_here(launcher: *const c_void, values: &[Value]) {
+fn call_here(launcher: *const c_void, values: &[Value]) -> Result<(), TooMany> {
     let worker = std::process::id();
     // SAFETY: the caller of `launch` gives the launcher's parameters, checked against its declaration where there is one.
-    unsafe { call(launcher, values) };
+    unsafe { call(launcher, values) }?;
     if std::process::id() != worker {
         process::end(0);
     }
+    Ok(())
 }

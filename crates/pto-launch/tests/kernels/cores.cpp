@@ -11,12 +11,12 @@ struct Args {
     uint32_t n;
 };
 
-void launch(const char *key, ptocpu_trampoline run, uint32_t blocks, void *stream, int32_t *y, uint32_t n)
+void launch(const char *type, ptocpu_trampoline run, uint32_t blocks, void *stream, int32_t *y, uint32_t n)
 {
-    ptocpu_register(key, PTOCPU_VECTOR, run);
+    const ptocpu_site site = {type, "cores", "cores.cpp:1"};
+    ptocpu_register(&site, PTOCPU_VECTOR, run);
     const void *const pointers[] = {y};
-    ptocpu_launch(key, "cores.cpp:1", blocks, stream, new Args{y, n}, [](void *args) { delete static_cast<Args *>(args); },
-                  pointers, 1);
+    ptocpu_launch(&site, blocks, stream, new Args{y, n}, [](void *args) { delete static_cast<Args *>(args); }, pointers, 1);
 }
 
 // Each core writes its part, and counts a warning.
