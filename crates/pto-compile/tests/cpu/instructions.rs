@@ -28,7 +28,8 @@ fn l0a_has_its_fractals_in_the_order_of_the_generation() {
     for bench in benches() {
         // Fractals of f32 are 16 rows of 8. Row by row the lower half of a 32 x 16 tile lies behind the upper one; column
         // by column, its first 8 columns are what lies there.
-        let rows = |from: usize| (from..from + 16).flat_map(|row| (0..16).map(move |column| (row * 16 + column) as f64));
+        let rows =
+            |from: usize| (from..from + 16).flat_map(|row| (0..16).map(move |column| (row * 16 + column) as f64));
         let lower: Vec<f64> = rows(16).collect();
         let run = bench.run(&bench.request("instructions.cpp", Core::Cube), 0);
         assert_eq!(run.results, lower, "A2");
