@@ -149,12 +149,9 @@ fn while_a_package_is_fetched() {
 /// Whoever is blocked in the open of a pipe looks at no flag.
 #[test]
 fn while_a_pipe_is_opened_that_nobody_writes_to() {
-    let dir = tempfile::tempdir().unwrap();
-    let pipe = dir.path().join("log");
-    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    command.args(["triage", "--log"]).arg(pipe);
-    let started = Started::new(command, "pipe");
+    let Some(scratch) = Scratch::new() else { return };
+    rustix::fs::mkfifoat(rustix::fs::CWD, scratch.path().join("log"), rustix::fs::Mode::RUSR).unwrap();
+    let started = Started::new(scratch.plain_command(&["triage", "--log", "log"]), "pipe");
     let threads = format!("/proc/{}/task", started.child.id());
     let start = Instant::now();
     // The thread that waits for signals: from then on they do not kill at once.

@@ -6,41 +6,34 @@
 
 use std::ffi::c_void;
 
-// `void pto_launch_barrier(void (*work)(void *), void *data)`: calls `work`, from a frame without unwind information, as
-// no `.cfi` directive describes it.
+/// `void pto_launch_barrier(void (*work)(void *), void *data)`: calls `work`, from a frame without unwind information, as no
+/// `.cfi` directive describes it.
+macro_rules! barrier {
+    ($($instruction:literal),*) => {
+        std::arch::global_asm!(
+            ".pushsection .text.pto_launch_barrier, \"ax\", @progbits",
+            ".hidden pto_launch_barrier",
+            ".globl pto_launch_barrier",
+            ".type pto_launch_barrier, @function",
+            "pto_launch_barrier:",
+            $($instruction,)*
+            ".size pto_launch_barrier, . - pto_launch_barrier",
+            ".popsection",
+        );
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
-std::arch::global_asm!(
-    ".pushsection .text.pto_launch_barrier, \"ax\", @progbits",
-    ".hidden pto_launch_barrier",
-    ".globl pto_launch_barrier",
-    ".type pto_launch_barrier, @function",
-    "pto_launch_barrier:",
-    "push rbp",
-    "mov rbp, rsp",
-    "mov rax, rdi",
-    "mov rdi, rsi",
-    "call rax",
-    "pop rbp",
-    "ret",
-    ".size pto_launch_barrier, . - pto_launch_barrier",
-    ".popsection",
-);
+barrier!("push rbp", "mov rbp, rsp", "mov rax, rdi", "mov rdi, rsi", "call rax", "pop rbp", "ret");
 #[cfg(target_arch = "aarch64")]
-std::arch::global_asm!(
-    ".pushsection .text.pto_launch_barrier, \"ax\", @progbits",
-    ".hidden pto_launch_barrier",
-    ".globl pto_launch_barrier",
-    ".type pto_launch_barrier, @function",
-    "pto_launch_barrier:",
+barrier!(
     "stp x29, x30, [sp, #-16]!",
     "mov x29, sp",
     "mov x9, x0",
     "mov x0, x1",
     "blr x9",
     "ldp x29, x30, [sp], #16",
-    "ret",
-    ".size pto_launch_barrier, . - pto_launch_barrier",
-    ".popsection",
+    "ret"
 );
 
 unsafe extern "C" {

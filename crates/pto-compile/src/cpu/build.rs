@@ -45,6 +45,24 @@ pub struct KernelRequest {
     pub extra_flags: Vec<String>,
 }
 
+impl KernelRequest {
+    /// A kernel of the user's sources alone, with `-O1` and nothing else that need not be said.
+    pub fn new(name: impl Into<String>, sources: Vec<PathBuf>, core: Core, soc: &'static Soc) -> Self {
+        Self {
+            name: name.into(),
+            sources,
+            generated: Vec::new(),
+            core,
+            soc,
+            defines: Vec::new(),
+            include_dirs: Vec::new(),
+            opt_level: 1,
+            precompiled: true,
+            extra_flags: Vec::new(),
+        }
+    }
+}
+
 /// A built kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {

@@ -66,18 +66,7 @@ impl Bench {
 
     /// A request for `tests/kernels/<file>`, for an A2 card.
     pub(crate) fn request(&self, file: impl Into<PathBuf>, core: Core) -> KernelRequest {
-        KernelRequest {
-            name: "kernel".to_owned(),
-            sources: vec![file.into()],
-            generated: Vec::new(),
-            core,
-            soc: Soc::by_name("Ascend910B2").unwrap(),
-            defines: Vec::new(),
-            include_dirs: Vec::new(),
-            opt_level: 1,
-            precompiled: true,
-            extra_flags: Vec::new(),
-        }
+        KernelRequest::new("kernel", vec![file.into()], core, Soc::by_name("Ascend910B2").unwrap())
     }
 
     pub(crate) fn a5(&self, file: impl Into<PathBuf>, core: Core) -> KernelRequest {

@@ -58,18 +58,8 @@ impl Place {
         let cxx = self.dir.path().join("cxx").display().to_string();
         let wanted = ToolchainRequest { headers: self.dir.path().join("headers"), cxx: Some(cxx), fallback: None };
         let toolchain = Toolchain::configure(&self.cx, &self.store, &wanted)?;
-        let request = KernelRequest {
-            name: "k".to_owned(),
-            sources: vec!["k.cpp".into()],
-            generated: Vec::new(),
-            core: Core::Vec,
-            soc: Soc::by_name("Ascend910B2").unwrap(),
-            defines: Vec::new(),
-            include_dirs: Vec::new(),
-            opt_level: 1,
-            precompiled: true,
-            extra_flags: Vec::new(),
-        };
+        let soc = Soc::by_name("Ascend910B2").unwrap();
+        let request = KernelRequest::new("k", vec!["k.cpp".into()], Core::Vec, soc);
         Ok(build(&self.cx, &self.store, &self.store, &toolchain, &request)?.cached)
     }
 }

@@ -83,16 +83,11 @@ fn request_for_cpu(manifest: &Manifest, soc: &'static Soc, opt_level: u8, input:
         (path.display().to_string(), launcher.appended_to_source())
     });
     KernelRequest {
-        name: manifest.name.clone(),
-        sources: input.sources.clone(),
         generated: generated.collect(),
-        core: manifest.core,
-        soc,
         defines: defines(manifest),
         include_dirs: vec![manifest.dir.clone()],
         opt_level,
-        precompiled: true,
-        extra_flags: Vec::new(),
+        ..KernelRequest::new(&manifest.name, input.sources.clone(), manifest.core, soc)
     }
 }
 
