@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{devices, doctor, kernel, quickstart, test, triage};
+use crate::{bundle, devices, doctor, kernel, quickstart, test, triage};
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
 #[derive(Debug, Parser)]
@@ -34,19 +34,23 @@ pub enum Verb {
     Kernel(kernel::Args),
     /// Examine this machine: what is wrong, and what to do
     Doctor(doctor::Args),
-    /// List the NPUs: index, target, health, who uses them
+    /// List the NPUs: index, target, health, who uses them, which are set aside
     Devices(devices::Args),
     /// Say what error codes and logs mean: the first cause, its fallout, the next check
     Triage(triage::Args),
+    /// Pack what a problem report should carry into one file, secrets and names masked
+    Bundle(bundle::Args),
 }
 
-/// The command line as it is meant: a program that is linked or copied under the name `pypto-doctor` is that verb.
+/// Names of this program that stand for a verb: the images carry it under these. A name is added with its verb.
+const NAMES: [(&str, &[&str]); 1] = [("pypto-doctor", &["doctor"])];
+
+/// The command line as it is meant: a program that is linked or copied under one of [`NAMES`] is that verb.
 pub fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    const NAMES: [(&str, &str); 1] = [("pypto-doctor", "doctor")];
     let mut words: Vec<OsString> = given.into_iter().collect();
     let called = words.first().and_then(|program| Path::new(program).file_name().map(std::ffi::OsStr::to_owned));
     if let Some((_, verb)) = NAMES.iter().find(|(name, _)| called.as_deref() == Some(name.as_ref())) {
-        words.insert(1, verb.into());
+        words.splice(1..1, verb.iter().map(OsString::from));
     }
     words
 }
@@ -105,6 +109,14 @@ mod tests {
             words("/opt/pypto/bin/pypto-doctor doctor --strict")
         );
         assert_eq!(called("target/debug/xtask doctor"), words("target/debug/xtask doctor"));
+    }
+
+    #[test]
+    fn names_stand_for_verbs_that_exist() {
+        for (name, verb) in NAMES {
+            let found = verb.iter().try_fold(Cli::command(), |command, word| command.find_subcommand(word).cloned());
+            assert!(found.is_some(), "`{name}` stands for `{}`", verb.join(" "));
+        }
     }
 
     #[test]

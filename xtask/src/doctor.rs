@@ -86,7 +86,9 @@ struct DiffDocument<'a> {
 impl From<DoctorError> for Failure {
     fn from(error: DoctorError) -> Self {
         match &error {
-            DoctorError::Io(source) => Self::io(source),
+            DoctorError::Read(source) => Self::usage(with_causes(source), None),
+            DoctorError::Write(source) => Self::io(source),
+            DoctorError::Interrupted => Self::interrupted(),
             error => Self::usage(with_causes(error), error.hint()),
         }
     }
@@ -138,9 +140,16 @@ fn examination(args: &Args) -> Result<Examination, Failure> {
 
 fn text(report: &Report, args: &Args) -> String {
     let quiet = args.common.quiet;
-    let shown = |check: &&CheckReport| !quiet || matches!(check.status, Status::Warn | Status::Fail);
+    let shown = |check: &CheckReport| !quiet || matches!(check.status, Status::Warn | Status::Fail);
+    // A few checks alone do not tell what the machine can do.
+    let ready = args.only.is_empty() || !report.ready_for.is_empty();
+    rendered(report, shown, ready)
+}
+
+/// The report for people: the checks that are to be shown, the verdict, and what the machine is ready for.
+pub fn rendered(report: &Report, shown: impl Fn(&CheckReport) -> bool, ready: bool) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for check in report.checks.iter().filter(shown) {
+    for check in report.checks.iter().filter(|check| shown(check)) {
         lines.push(line(check));
         let wrong = matches!(check.status, Status::Warn | Status::Fail);
         lines.extend(
@@ -148,8 +157,7 @@ fn text(report: &Report, args: &Args) -> String {
         );
     }
     lines.push(report.closing());
-    // A few checks alone do not tell what the machine can do.
-    if args.only.is_empty() || !report.ready_for.is_empty() {
+    if ready {
         lines.push(report.ready());
     }
     lines.join("\n") + "\n"

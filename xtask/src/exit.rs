@@ -100,6 +100,11 @@ impl Failure {
         Self { code: BLOCKED, message: message.into(), hint: hint.into() }
     }
 
+    /// The user asked for the end.
+    pub fn interrupted() -> Self {
+        Self { code: INTERRUPTED, message: "interrupted".to_owned(), hint: None }
+    }
+
     /// A file could not be read or written.
     pub fn io(error: &std::io::Error) -> Self {
         let hint = is_disk_full(error).then(|| "free some space and run again".to_owned());

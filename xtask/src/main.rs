@@ -5,6 +5,7 @@
 
 #![expect(unreachable_pub, reason = "in a binary `pub` says what other modules may use")]
 
+mod bundle;
 mod cli;
 mod devices;
 mod doctor;
@@ -38,7 +39,10 @@ fn main() -> ExitCode {
         // Help and refusals, in clap's own layout and with its exit codes: 0 and 2.
         Err(error) => error.exit(),
     };
-    if let Err(error) = pto_process::interrupt::install() {
+    // Reading logs starts no child and leaves nothing half done, and it may wait for a pipe that never ends: Ctrl-C just
+    // ends it.
+    let is_reader = matches!(cli.verb, cli::Verb::Triage(_));
+    if !is_reader && let Err(error) = pto_process::interrupt::install() {
         anstream::eprintln!("{} Ctrl-C will not end children in order: {error}", style::warning("warning:"));
     }
     match run(&cli.verb) {
@@ -56,5 +60,6 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Doctor(args) => doctor::run(args),
         cli::Verb::Devices(args) => devices::run(args),
         cli::Verb::Triage(args) => triage::run(args),
+        cli::Verb::Bundle(args) => bundle::run(args),
     }
 }

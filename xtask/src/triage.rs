@@ -143,6 +143,9 @@ fn in_full(heading: &str, finding: &Finding) -> String {
     if let Some(note) = &finding.note {
         let _ = writeln!(text, "  {note}");
     }
+    for line in wrapped(finding.about) {
+        let _ = writeln!(text, "  {}", style::dim(line));
+    }
     for line in finding.evidence.iter().filter(|line| line.line.is_some()) {
         let _ = writeln!(text, "  {} {}", style::dim(format!("{line}:")), line.text.trim());
     }
@@ -162,6 +165,22 @@ fn in_full(heading: &str, finding: &Finding) -> String {
         finding.guide.iter().enumerate().for_each(|(index, step)| guided(&mut text, index, step));
     }
     text
+}
+
+/// In lines that a terminal of usual width holds.
+fn wrapped(text: &str) -> Vec<String> {
+    const WIDTH: usize = 110;
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 fn why(text: &mut String, index: usize, cause: &Cause) {
@@ -188,8 +207,10 @@ fn list<'a>(text: &mut String, title: &str, findings: impl Iterator<Item = &'a F
     }
     for finding in findings {
         let code = finding.code.as_ref().map(|code| format!("{} ", code.value)).unwrap_or_default();
-        let times = if finding.count > 1 { format!(", {} times", finding.count) } else { String::new() };
-        let place = style::dim(format!("{}{times}  [{}]", place(finding).unwrap_or_default(), finding.id));
+        let times = (finding.count > 1).then(|| format!("{} times", finding.count));
+        let where_and_how_often: Vec<String> = place(finding).into_iter().chain(times).collect();
+        let gap = if where_and_how_often.is_empty() { "" } else { "  " };
+        let place = style::dim(format!("{}{gap}[{}]", where_and_how_often.join(", "), finding.id));
         let _ = writeln!(text, "  {code}{}  {place}", finding.title);
         if let Some(cause) =
             finding.causes.first().filter(|cause| finding.role == Role::Symptom && !cause.evidence.is_empty())

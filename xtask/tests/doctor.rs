@@ -82,5 +82,15 @@ fn an_idle_device_of_a_saved_table() {
     fs_err::write(dir.path().join("busy.txt"), TABLE.replace("| 0           0    / 0 ", "| 90          0    / 0 "))
         .unwrap();
     let none = xtask(dir.path(), &["devices", "--from", "busy.txt", "--idle"]).expect(3);
-    assert!(none.stderr.contains("no idle NPU: every NPU is in use or not well"), "{none}");
+    assert!(none.stderr.contains("no idle NPU: every NPU is in use, not well, or set aside"), "{none}");
+}
+
+/// A program that is linked or copied under the name is the verb, as the images carry it.
+#[test]
+fn a_name_of_its_own_is_the_verb() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = dir.path().join("pypto-doctor");
+    fs_err::os::unix::fs::symlink(env!("CARGO_BIN_EXE_xtask"), &name).unwrap();
+    let ran: Ran = Command::new(name).args(["--only", "host"]).output().unwrap().into();
+    assert!(ran.expect(0).stdout.starts_with("ok    host: "));
 }

@@ -211,3 +211,19 @@ fn nobody_reads_the_result() {
     let ran = run(&mut in_shell(&scratch, "{ \"$X\" \"$@\"; echo rc=$? >&2; } | true")).expect(0);
     says(&ran, &["rc=0"]);
 }
+
+#[test]
+fn the_disk_is_full_for_a_snapshot_or_a_bundle() {
+    let Some(scratch) = scratch() else { return };
+    let script = r#"
+        mkdir small; mount -t tmpfs -o size=8k tmpfs small
+        echo old > small/s.json; dd if=/dev/zero of=small/fill bs=1k count=20 2>&1 || true
+        "$X" doctor --save small/s.json || echo "save $?"
+        "$X" bundle -o small/b.tar.gz || echo "bundle $?"
+        cat small/s.json; ls -a small"#;
+    let Some(mut command) = in_own_mounts(&scratch, script) else { return };
+    let ran = run(&mut command);
+    says(&ran, &["save 3", "bundle 3", "No space left on device", "free some space"]);
+    let last: Vec<&str> = ran.stdout.lines().rev().take(5).collect();
+    assert_eq!(last, ["s.json", "fill", "..", ".", "old"], "{ran}");
+}

@@ -1,7 +1,5 @@
 //! A wrong kernel never passes: each example is broken in the ways its `mutations.toml` lists, and each time rejected.
 
-#![expect(clippy::disallowed_methods, reason = "a test is the caller whom the rules are for")]
-
 mod scratch;
 
 use scratch::{Ran, Scratch, examples};

@@ -104,18 +104,30 @@ fn write(dir: &Path, answer: &AclAnswer) -> std::io::Result<()> {
     fs_err::rename(partial, dir.join(ANSWER_FILE))
 }
 
+/// Which device to open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    /// Counted from 0.
+    pub device: u32,
+    /// Whether it is counted among all devices of this process, and not among those that `ASCEND_RT_VISIBLE_DEVICES` selects.
+    pub among_all: bool,
+}
+
 /// Runs the probe: `worker` is a program whose `main` calls [`intercept`].
-pub fn run(cx: &Context, worker: &Path, device: u32, deadline: Duration) -> AclProbe {
+pub fn run(cx: &Context, worker: &Path, choice: Choice, deadline: Duration) -> AclProbe {
     let dir = match tempfile::Builder::new().prefix("pto-doctor-").tempdir_in(cx.temp_dir()) {
         Ok(dir) => dir,
         Err(error) => return AclProbe::NotRun(format!("no temporary directory for the probe: {error}")),
     };
     let plan = LoadPlan::cann(cx);
-    let invocation = Invocation::new(worker)
+    let mut invocation = Invocation::new(worker)
         .args([ARGUMENT.as_ref(), dir.path().as_os_str()])
-        .arg(device.to_string())
+        .arg(choice.device.to_string())
         .args(plan.candidates())
         .deadline(deadline);
+    if choice.among_all {
+        invocation = invocation.env_remove("ASCEND_RT_VISIBLE_DEVICES");
+    }
     match invocation.run(cx) {
         Err(error) => AclProbe::NotRun(error.to_string()),
         Ok(output) => {

@@ -9,10 +9,14 @@ use crate::probes::Probes;
 /// Something outside the file tree that a check wants to know. Only what the chosen checks want is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
+    /// The symbols of the C and C++ libraries.
+    Libraries,
     /// `npu-smi info`.
     NpuSmi,
     /// `docker info`.
     Docker,
+    /// `docker inspect` of the containers that run.
+    Containers,
     /// The Python that `PATH` finds, and where it would take modules from.
     Python,
     /// The host's C++ compilers.

@@ -12,9 +12,12 @@ pub enum DoctorError {
         /// What was given.
         id: String,
     },
-    /// The file of a snapshot cannot be read or written.
-    #[error("cannot use the snapshot")]
-    Io(#[source] std::io::Error),
+    /// A file that was given cannot be read; the source names it.
+    #[error("cannot read what was given")]
+    Read(#[source] std::io::Error),
+    /// A file cannot be written; the source names it.
+    #[error("cannot write the file")]
+    Write(#[source] std::io::Error),
     /// The file is not a snapshot.
     #[error("`{}` is not a snapshot", .path.display())]
     NotASnapshot {
@@ -33,6 +36,9 @@ pub enum DoctorError {
         /// The schema this version writes.
         expected: &'static str,
     },
+    /// An interrupt was asked for.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl DoctorError {
@@ -42,7 +48,7 @@ impl DoctorError {
             Self::UnknownCheck { .. } => Some("`cargo xtask doctor --list` shows every id".to_owned()),
             Self::NotASnapshot { .. } => Some("`cargo xtask doctor --save FILE` writes one".to_owned()),
             Self::OtherSchema { .. } => Some("save it again with this version".to_owned()),
-            Self::Io(_) => None,
+            Self::Read(_) | Self::Write(_) | Self::Interrupted => None,
         }
     }
 }

@@ -44,11 +44,15 @@ impl Examination {
 /// Asks what the chosen checks want to know, then judges.
 ///
 /// # Errors
-/// A check is chosen that does not exist.
+/// A check is chosen that does not exist, or an interrupt was asked for.
 pub fn examine(cx: &Context, examination: &Examination) -> Result<Report, DoctorError> {
     let chosen = examination.chosen()?;
     let wanted: BTreeSet<Source> = chosen.iter().flat_map(|check| check.needs).copied().collect();
     let probes = Probes::gather(cx, &wanted, &examination.probes);
+    if pto_context::interrupt::requested() {
+        // Programs that were ended early would be judged as if they were broken.
+        return Err(DoctorError::Interrupted);
+    }
     Ok(judge(cx, &probes, &chosen, examination.strict))
 }
 

@@ -1,12 +1,13 @@
 //! What a file tree and an environment tell of a machine, for more than one check.
 
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use pto_compile::cann::{self, Located, Release};
 use pto_context::Context;
-use pto_platform::files::{DriverInfo, VersionsEnv, parse_driver_info, parse_versions_env};
-use pto_platform::{Generation, Machine};
+use pto_platform::files::{DriverInfo, VersionsEnv, parse_cann_file, parse_driver_info, parse_versions_env};
+use pto_platform::{Generation, Machine, Version};
 
 use crate::files::{self, Reading};
 use crate::probes::Probes;
@@ -21,7 +22,9 @@ pub(crate) fn machine(cx: &Context) -> Option<Machine> {
     if !files::is_tree(cx) {
         return Machine::current();
     }
-    let header = library(cx, "libc.so.6").and_then(|path| fs_err::read(files::open_path(cx, &path)).ok())?;
+    let library = library(cx, "libc.so.6")?;
+    let mut header = [0; 20];
+    files::open_regular(&files::open_path(cx, &library)).and_then(|mut file| file.read_exact(&mut header)).ok()?;
     // `e_machine` of the ELF header.
     match header.get(18..20)? {
         [62, 0] => Some(Machine::X86_64),
@@ -90,6 +93,43 @@ pub(crate) fn cann_installs(cx: &Context) -> Vec<CannInstall> {
         }
     }
     installs
+}
+
+/// Files of a CANN that may name its release, relative to its root. None is in every installation.
+pub(crate) fn cann_version_files() -> Vec<PathBuf> {
+    let by_machine = Machine::ALL.iter().flat_map(|machine| machine.cann_dirs());
+    let by_machine = by_machine.map(|dir| Path::new(dir).join("ascend_toolkit_install.info"));
+    let packages = ["runtime", "compiler", "opp", "toolkit"].map(|package| Path::new(package).join("version.info"));
+    let top = ["version.cfg", "version.info", "ascend_toolkit_install.info"].map(PathBuf::from);
+    top.into_iter().chain(by_machine).chain(packages).collect()
+}
+
+/// The release that each of these files names, where it is there and names one.
+pub(crate) fn cann_releases(cx: &Context, root: &Path) -> Vec<(PathBuf, Version)> {
+    let release = |file: PathBuf| {
+        let text = files::read(cx, root.join(&file)).text()?;
+        Some((file, parse_cann_file(&text).release?))
+    };
+    cann_version_files().into_iter().filter_map(release).collect()
+}
+
+/// A program of CANN's: inside the one that is meant, else on `PATH`.
+pub(crate) fn cann_program(cx: &Context, root: &Path, name: &str) -> Option<PathBuf> {
+    let inside = ["bin", "tools/profiler/bin", "tools/cannsim/bin"].map(|dir| root.join(dir).join(name));
+    let on_path = || which::which_in_global(name, cx.var_os("PATH")).ok()?.next();
+    inside.into_iter().find(|path| files::is_file(cx, path)).or_else(on_path)
+}
+
+/// The CANN that a program belongs to, if it is another than the first.
+pub(crate) fn other_cann<'a>(cx: &Context, installs: &'a [CannInstall], program: &Path) -> Option<&'a CannInstall> {
+    let real = |path: &Path| files::open_path(cx, path).canonicalize().ok();
+    // What was found on `PATH` is a path of this machine, and not of an inspected tree.
+    let program = real(program).or_else(|| program.canonicalize().ok())?;
+    let holds = |install: &&CannInstall| real(&install.root).is_some_and(|root| program.starts_with(root));
+    if installs.first().is_some_and(|first| holds(&first)) {
+        return None;
+    }
+    installs.iter().find(holds)
 }
 
 /// The CANN that is meant, as a build would choose it.

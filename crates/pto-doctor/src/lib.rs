@@ -4,6 +4,7 @@
 //! - [`Probes`]: what programs, devices and the kernel say of the machine, gathered in parallel and with deadlines;
 //! - [`Snapshot`] and [`diff`]: what was found, kept, and compared with another machine or another day;
 //! - [`devices`]: the NPUs, one by one;
+//! - [`bundle`]: what a problem report should carry, in one file without secrets;
 //! - [`triage`]: what an error code or a log means, the first cause before its fallout.
 //!
 //! A check is a pure function of a [`Context`](pto_context::Context) and of [`Probes`], so each can be tried on a made-up
@@ -13,6 +14,7 @@
 
 pub mod acl_probe;
 mod ask;
+pub mod bundle;
 mod check;
 mod checks;
 pub mod devices;
@@ -29,9 +31,11 @@ mod redact;
 mod report;
 mod snapshot;
 pub mod triage;
+mod whole_file;
 
 pub use ask::{Answer, Said};
 pub use check::{Check, Source, check, checks};
+pub use elf_strings::SymbolVersion;
 pub use error::DoctorError;
 pub use examine::{Examination, examine, judge};
 pub use finding::{Finding, Status};

@@ -13,21 +13,31 @@ const MARK: &str = "ptokit-facts:";
 /// Asks without importing anything, answers, then imports the one extension whose build stamp nothing else tells, and
 /// answers again. An extension that crashes costs the stamp alone.
 ///
-/// It imports as little as it can: starting Python is what an examination waits for longest.
+/// It imports as little as it can, for starting Python is what an examination waits for longest: with `importlib.util`
+/// and `json` it takes 38 ms, without them 17 ms, of which 11 ms are Python's own.
 ///
 /// `-c` puts the working directory first on the search path; a script that lies elsewhere does not, so it is taken off.
 const SCRIPT: &str = r#"
-import importlib, importlib.util, json, os, sys
+import os, sys
+try:
+    from _json import encode_basestring_ascii as quoted
+except ImportError:
+    from json import dumps as quoted
 if sys.path and sys.path[0] == "":
     del sys.path[0]
+def find(name):
+    for finder in sys.meta_path:
+        spec = finder.find_spec(name, None)
+        if spec is not None:
+            return spec
 def origin(name):
     try:
-        spec = importlib.util.find_spec(name)
+        spec = find(name)
+        if spec is None:
+            return None
+        places = [str(place) for place in spec.submodule_search_locations or []]
     except BaseException as error:
         return {"error": "%s: %s" % (type(error).__name__, error)}
-    if spec is None:
-        return None
-    places = list(spec.submodule_search_locations or [])
     return {"origin": spec.origin, "namespace": spec.origin is None and bool(places), "places": places}
 facts = {
     "version": "%d.%d.%d" % sys.version_info[:3],
@@ -37,14 +47,25 @@ facts = {
     "modules": {name: origin(name) for name in ("pypto", "simpler", "ptoas", "acl")},
     "build_commit": {"state": "not-asked"},
 }
+def text(value):
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "{%s}" % ",".join(text(name) + ":" + text(member) for name, member in value.items())
+    if isinstance(value, list):
+        return "[%s]" % ",".join(text(item) for item in value)
+    return quoted(str(value).encode("utf-8", "replace").decode())
 def tell():
-    print("\nptokit-facts:" + json.dumps(facts), flush=True)
+    print("\nptokit-facts:" + text(facts), flush=True)
 tell()
 if facts["modules"]["simpler"]:
     facts["build_commit"] = {"state": "no-extension"}
     for name in ("_task_interface", "simpler._task_interface"):
         try:
-            module = importlib.import_module(name)
+            __import__(name)
+            module = sys.modules[name]
         except BaseException as error:
             if not isinstance(error, ModuleNotFoundError):
                 facts["build_commit"] = {"state": "broken", "why": "%s: %s" % (type(error).__name__, error)}

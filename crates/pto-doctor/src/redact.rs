@@ -8,7 +8,7 @@ const SECRET_WORDS: [&str; 8] =
     ["TOKEN", "SECRET", "PASSW", "CREDENTIAL", "APIKEY", "API_KEY", "PRIVATE", "ACCESS_KEY"];
 /// A shorter value is no secret, and replacing it would tear texts apart.
 const SHORTEST_SECRET: usize = 5;
-const MASK: &str = "***";
+pub(crate) const MASK: &str = "***";
 
 /// Masks what the environment declares to be secret, and the user part of every URL.
 pub(crate) struct Redactor {

@@ -1,19 +1,20 @@
 //! What was found on a machine, kept for a comparison.
 
 use std::collections::BTreeMap;
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use pto_context::Context;
 use pto_platform::docker::mask_proxy;
 use serde::{Deserialize, Serialize};
 
-use crate::elf_strings::{dotted, highest_version};
 use crate::error::DoctorError;
 use crate::facts::{self, DriverFile};
 use crate::files;
 use crate::probes::Probes;
 use crate::python::{ModuleOrigin, facts as python_facts};
 use crate::report::{CheckReport, Report};
+use crate::whole_file;
 
 /// Names the form of the file.
 const SCHEMA: &str = "ptokit.doctor-snapshot/1";
@@ -55,7 +56,7 @@ impl Snapshot {
     /// # Errors
     /// The file cannot be read, or is no snapshot of this form.
     pub fn read(path: &Path) -> Result<Self, DoctorError> {
-        let text = fs_err::read_to_string(path).map_err(DoctorError::Io)?;
+        let text = fs_err::read_to_string(path).map_err(DoctorError::Read)?;
         let snapshot: Self = serde_json::from_str(&text)
             .map_err(|source| DoctorError::NotASnapshot { path: path.to_owned(), source })?;
         if snapshot.schema != SCHEMA {
@@ -69,24 +70,20 @@ impl Snapshot {
     /// # Errors
     /// The directory is missing or not writable.
     pub fn write(&self, path: &Path) -> Result<(), DoctorError> {
-        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let write = || {
-            let mut file = tempfile::NamedTempFile::new_in(dir)?;
+        let fill = |file: &mut std::fs::File| {
+            let mut file = BufWriter::new(file);
             serde_json::to_writer_pretty(&mut file, self)?;
-            std::io::Write::write_all(&mut file, b"\n")?;
-            file.persist(path).map_err(|error| error.error)?;
-            Ok(())
+            file.write_all(b"\n")?;
+            file.flush()
         };
-        write().map_err(|error: std::io::Error| {
-            DoctorError::Io(std::io::Error::new(error.kind(), format!("`{}`: {error}", path.display())))
-        })
+        whole_file::write(path, fill).map_err(DoctorError::Write)
     }
 }
 
 /// Facts by name. The part before the first dot groups them for the order of a comparison.
 pub(crate) fn facts(cx: &Context, probes: &Probes) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
-    host(cx, &mut facts);
+    host(cx, probes, &mut facts);
     npu(cx, probes, &mut facts);
     tools(cx, probes, &mut facts);
     for (name, value) in cx.vars() {
@@ -108,16 +105,12 @@ fn put(facts: &mut Facts, name: &str, value: Option<impl ToString>) {
     }
 }
 
-fn host(cx: &Context, facts: &mut Facts) {
-    let version = |name: &str, prefix: &str| {
-        let bytes = fs_err::read(files::open_path(cx, &facts::library(cx, name)?)).ok()?;
-        highest_version(&bytes, prefix).map(|version| dotted(&version))
-    };
+fn host(cx: &Context, probes: &Probes, facts: &mut Facts) {
     put(facts, "host.machine", facts::machine(cx));
     put(facts, "host.kernel", files::read(cx, "/proc/sys/kernel/osrelease").text().map(|text| text.trim().to_owned()));
     put(facts, "host.system", files::read(cx, "/etc/os-release").text().as_deref().and_then(pretty_name));
-    put(facts, "host.glibc", version("libc.so.6", "GLIBC_"));
-    put(facts, "host.glibcxx", version("libstdc++.so.6", "GLIBCXX_"));
+    put(facts, "host.glibc", probes.glibc.known());
+    put(facts, "host.glibcxx", probes.glibcxx.known());
     put(facts, "host.container", facts::container(cx));
 }
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use pto_compile::cann::{Toolchain, ToolchainOptions};
 use pto_context::Context;
-use pto_platform::Machine;
+use pto_platform::{Machine, Version};
 
 use super::{new, quoted_list};
 use crate::check::Check;
-use crate::facts::{CannInstall, cann_installs, cann_root};
+use crate::facts::{CannInstall, cann_installs, cann_program, cann_releases, cann_root, other_cann};
 use crate::files;
 use crate::finding::Finding;
 use crate::probes::Probes;
@@ -55,12 +55,39 @@ fn cann(cx: &Context, _: &Probes) -> Finding {
                 evidence.push_str("; also ");
                 evidence.push_str(&others.iter().map(shown).collect::<Vec<_>>().join(", "));
             }
-            match first.release {
-                Some(_) => Finding::ok(evidence),
+            let sources = cann_releases(cx, &first.root);
+            match &first.release {
+                Some(_) if differ(&sources) => Finding::warn(format!(
+                    "{evidence}; its files differ: {}",
+                    said(&sources)
+                ))
+                .remedy(
+                    "two releases were installed over each other: install this one again, into a directory of its own",
+                ),
+                Some(release) => {
+                    let file = release.source.strip_prefix(&first.root).unwrap_or(&release.source);
+                    let by = if file.as_os_str().is_empty() {
+                        String::new()
+                    } else {
+                        format!("; release by `{}`", file.display())
+                    };
+                    Finding::ok(format!("{evidence}{by}"))
+                }
                 None => Finding::warn(format!("{evidence}; no version file in it names a release")),
             }
         }
     }
+}
+
+/// Whether files name different releases. `9.0.0` and `9.0.0-beta.1` are one: packages are versioned less finely.
+fn differ(sources: &[(PathBuf, Version)]) -> bool {
+    let Some(((_, first), rest)) = sources.split_first() else { return false };
+    rest.iter().any(|(_, other)| !first.begins_with(other) && !other.begins_with(first))
+}
+
+fn said(sources: &[(PathBuf, Version)]) -> String {
+    let said = sources.iter().map(|(file, version)| format!("`{}` says {version}", file.display()));
+    said.collect::<Vec<_>>().join(", ")
 }
 
 fn shown(install: &CannInstall) -> String {
@@ -69,7 +96,17 @@ fn shown(install: &CannInstall) -> String {
 }
 
 fn bisheng(cx: &Context, _: &Probes) -> Finding {
+    let installs = cann_installs(cx);
     let tools = Toolchain::assume(cx, &ToolchainOptions::default());
+    if let Some(other) = tools.bisheng.exists.then(|| other_cann(cx, &installs, &tools.bisheng.path)).flatten() {
+        return Finding::warn(format!(
+            "`{}` ({}) is of another CANN than the one in use: {}",
+            tools.bisheng.path.display(),
+            tools.bisheng.rule,
+            shown(other)
+        ))
+        .remedy(format!("source {}/set_env.sh", tools.cann.path.display()));
+    }
     if tools.bisheng.exists {
         return Finding::ok(format!("`{}` ({})", tools.bisheng.path.display(), tools.bisheng.rule));
     }
@@ -83,10 +120,17 @@ fn bisheng(cx: &Context, _: &Probes) -> Finding {
 fn simulator(cx: &Context, _: &Probes) -> Finding {
     let Ok(cann) = cann_root(cx) else { return Finding::skip("no CANN") };
     let dirs = simulator_dirs(cx, &cann.path);
-    let programs: Vec<&str> =
-        ["msprof", "cannsim"].into_iter().filter(|name| has_program(cx, &cann.path, name)).collect();
+    let found = |name: &str| Some((name.to_owned(), cann_program(cx, &cann.path, name)?));
+    let programs: Vec<(String, PathBuf)> = ["msprof", "cannsim"].into_iter().filter_map(found).collect();
+    let shown_programs: Vec<String> =
+        programs.iter().map(|(name, path)| format!("`{name}` (`{}`)", path.display())).collect();
     let with =
-        if programs.is_empty() { "neither `msprof` nor `cannsim`".to_owned() } else { quoted_list(programs.iter()) };
+        if programs.is_empty() { "neither `msprof` nor `cannsim`".to_owned() } else { shown_programs.join(", ") };
+    let installs = cann_installs(cx);
+    if let Some(other) = programs.iter().find_map(|(_, path)| other_cann(cx, &installs, path)) {
+        return Finding::warn(format!("{with} is of another CANN than the one in use: {}", shown(other)))
+            .remedy(format!("source {}/set_env.sh", cann.path.display()));
+    }
     if dirs.is_empty() {
         return Finding::warn(format!("no simulator in `{}`; {with}", cann.path.display()))
             .remedy("install CANN's toolkit package with its simulator to run `a5` kernels without an NPU");
@@ -109,10 +153,4 @@ fn simulator_dirs(cx: &Context, cann: &Path) -> Vec<PathBuf> {
         names.into_iter().map(move |name| root.join(name).join("lib"))
     });
     libraries.filter(|dir| files::is_file(cx, dir.join("libruntime_camodel.so"))).collect()
-}
-
-fn has_program(cx: &Context, cann: &Path, name: &str) -> bool {
-    let inside = ["bin", "tools/profiler/bin", "tools/cannsim/bin"].map(|dir| cann.join(dir).join(name));
-    inside.iter().any(|path| files::is_file(cx, path))
-        || which::which_in_global(name, cx.var_os("PATH")).is_ok_and(|mut all| all.next().is_some())
 }

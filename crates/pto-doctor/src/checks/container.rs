@@ -3,6 +3,7 @@
 use pto_context::Context;
 use pto_platform::docker::{parse_docker_info, parse_visible_devices};
 
+use super::host::{GB, IMAGE_DISK};
 use super::new;
 use crate::ask::Answer;
 use crate::check::{Check, Source};
@@ -49,6 +50,14 @@ fn docker(cx: &Context, probes: &Probes) -> Finding {
         return Finding::warn(format!("the engine does not answer: {why}"))
             .remedy("sudo systemctl start docker; sudo usermod -aG docker \"$USER\"   # then log in again");
     };
+    if let Some(free) = probes.room.docker_free.filter(|free| has_npus && *free < IMAGE_DISK) {
+        return Finding::warn(format!(
+            "engine {version} has {:.1} GB free in `{}`; the development image needs 30 GB with its layers and caches",
+            free as f64 / GB,
+            info.root_dir.unwrap_or_default()
+        ))
+        .remedy("docker system df   # then, if you agree to what it deletes: docker system prune");
+    }
     match (info.has_ascend_runtime(), has_npus) {
         (true, _) => Finding::ok(format!("engine {version}, runtime `ascend` registered")),
         (false, false) => Finding::ok(format!("engine {version}; no `ascend` runtime, which only a host with NPUs needs")),

@@ -3,8 +3,8 @@
 use pto_context::Context;
 
 use super::new;
-use crate::check::Check;
-use crate::elf_strings::{dotted, highest_version};
+use crate::check::{Check, Source};
+use crate::elf_strings::{SymbolVersion, dotted};
 use crate::facts;
 use crate::files::{self, Reading};
 use crate::finding::Finding;
@@ -17,12 +17,12 @@ const PTOAS_GLIBCXX: [u32; 3] = [3, 4, 29];
 /// Kernels and their tensors on the CPU; the pinned compiler alone unpacks to some hundred MB.
 const CPU_DISK: u64 = 2 << 30;
 /// Layers, containers and build cache of the development image.
-const IMAGE_DISK: u64 = 30 << 30;
+pub(super) const IMAGE_DISK: u64 = 30 << 30;
 /// One C++ compiler process on PTO-ISA's headers takes up to 1.5 GB.
 const MEMORY: u64 = 2 << 30;
 /// Docker's default is 64 MB; HCCL and the data loaders of models want more.
 const SHM: u64 = 1 << 30;
-const GB: f64 = (1u64 << 30) as f64;
+pub(super) const GB: f64 = (1u64 << 30) as f64;
 
 pub(super) const CHECKS: &[Check] = &[
     new(
@@ -36,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
     new(
         "glibc",
         "glibc",
-        &[],
+        &[Source::Libraries],
         "The C library. PTOAS is built for glibc 2.34 and newer; with an older one its program does not start. Kernels \
          on the CPU do not care.",
         glibc,
@@ -44,7 +44,7 @@ pub(super) const CHECKS: &[Check] = &[
     new(
         "glibcxx",
         "libstdc++",
-        &[],
+        &[Source::Libraries],
         "The newest symbol version in libstdc++.so.6. It is independent of glibc: distributions exist with glibc 2.34 \
          and `GLIBCXX_3.4.28`, where PTOAS (`GLIBCXX_3.4.29`) installs and then fails.",
         glibcxx,
@@ -89,32 +89,30 @@ fn host(cx: &Context, _: &Probes) -> Finding {
     }
 }
 
-fn glibc(cx: &Context, _: &Probes) -> Finding {
+fn glibc(_: &Context, probes: &Probes) -> Finding {
     let remedy = "use a distribution with glibc 2.34 or newer for PTOAS (Ubuntu 22.04, Debian 12, openEuler 22.03)";
-    library(cx, "libc.so.6", "GLIBC_", &PTOAS_GLIBC, remedy)
+    library(&probes.glibc, "GLIBC_", &PTOAS_GLIBC, remedy)
 }
 
-fn glibcxx(cx: &Context, _: &Probes) -> Finding {
+fn glibcxx(_: &Context, probes: &Probes) -> Finding {
     let remedy = "put a newer libstdc++ first: conda install -c conda-forge libstdcxx-ng && \
-                  export LD_LIBRARY_PATH=\"$CONDA_PREFIX/lib:$LD_LIBRARY_PATH\"";
-    library(cx, "libstdc++.so.6", "GLIBCXX_", &PTOAS_GLIBCXX, remedy)
+                  export LD_LIBRARY_PATH=\"$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\"";
+    library(&probes.glibcxx, "GLIBCXX_", &PTOAS_GLIBCXX, remedy)
 }
 
-fn library(cx: &Context, name: &str, prefix: &str, wanted: &[u32], remedy: &str) -> Finding {
-    let Some(path) = facts::library(cx, name) else {
-        return Finding::skip(format!("no `{name}` where distributions keep it"));
-    };
-    let bytes = match fs_err::read(files::open_path(cx, &path)) {
-        Ok(bytes) => bytes,
-        Err(error) => return Finding::skip(format!("cannot read `{}`: {}", path.display(), error.kind())),
-    };
-    let shown = path.display();
-    match highest_version(&bytes, prefix) {
-        None => Finding::skip(format!("`{shown}` names no version of `{prefix}`")),
-        Some(found) if found.as_slice() >= wanted => Finding::ok(format!("{prefix}{} in `{shown}`", dotted(&found))),
-        Some(found) => Finding::warn(format!(
-            "`{shown}` has symbols up to `{prefix}{}`, PTOAS needs `{prefix}{}`",
-            dotted(&found),
+fn library(found: &SymbolVersion, prefix: &str, wanted: &[u32], remedy: &str) -> Finding {
+    match found {
+        SymbolVersion::NotAsked => Finding::skip("not looked at"),
+        SymbolVersion::Absent => Finding::skip("no such library where distributions keep it"),
+        SymbolVersion::Unreadable(why) => Finding::skip(why.clone()),
+        SymbolVersion::None(path) => Finding::skip(format!("`{}` names no version of `{prefix}`", path.display())),
+        SymbolVersion::Highest(path, found) if found.as_slice() >= wanted => {
+            Finding::ok(format!("{prefix}{} in `{}`", dotted(found), path.display()))
+        }
+        SymbolVersion::Highest(path, found) => Finding::warn(format!(
+            "`{}` has symbols up to `{prefix}{}`, PTOAS needs `{prefix}{}`",
+            path.display(),
+            dotted(found),
             dotted(wanted)
         ))
         .remedy(remedy),

@@ -8,6 +8,7 @@ mod environment;
 mod host;
 mod nodes;
 mod npu;
+mod npu_smi;
 mod pypto;
 mod python;
 
@@ -18,13 +19,14 @@ use crate::finding::Finding;
 use crate::probes::Probes;
 
 /// Every group, in order.
-pub(crate) const GROUPS: [&[Check]; 10] = [
+pub(crate) const GROUPS: [&[Check]; 11] = [
     host::CHECKS,
     cpu::CHECKS,
     environment::CHECKS,
     cann::CHECKS,
     driver::CHECKS,
     nodes::CHECKS,
+    npu_smi::CHECKS,
     npu::CHECKS,
     container::CHECKS,
     python::CHECKS,

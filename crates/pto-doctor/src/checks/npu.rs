@@ -1,33 +1,32 @@
-//! The NPUs, as `npu-smi` and ACL see them.
+//! Who uses the NPUs, which are set aside, and whether ACL opens one.
 
 use pto_context::Context;
-use pto_platform::npu_smi::{Activity, Device, Failure, FailureKind, Health, NpuSmiInfo};
+use pto_platform::docker::{Container, Inspection};
+use pto_platform::npu_smi::{Activity, Device, NpuSmiInfo};
+use pto_quarantine::Record;
 
 use super::{new, quoted_list};
 use crate::acl_probe::{AclAnswer, AclProbe};
-use crate::ask::Answer;
 use crate::check::{Check, Source};
-use crate::facts::{self, device_nodes};
+use crate::facts::device_nodes;
 use crate::finding::Finding;
 use crate::probes::Probes;
 
 pub(super) const CHECKS: &[Check] = &[
     new(
-        "npu-smi",
-        "npu-smi",
-        &[Source::NpuSmi, Source::Acl],
-        "What `npu-smi info` says: which NPUs there are and how they feel. In a container that has only some of the host's \
-         cards it fails with `-9005` or `DrvMngGetConsoleLogLevel`, because it counts every board: that is no fault when ACL \
-         can open a device. `-8020` says that the device is used, and often means that another container was given the same \
-         card, or that mounts are missing.",
-        npu_smi,
-    ),
-    new(
         "npu-idle",
         "free NPUs",
-        &[Source::NpuSmi],
+        &[Source::NpuSmi, Source::Containers],
         "Which NPUs nobody uses, and who holds the others. Never give one NPU to two containers.",
         idle,
+    ),
+    new(
+        "quarantine",
+        "quarantine",
+        &[],
+        "Devices that somebody set aside because a kernel hung there or faulted: the next launch may fail for no reason of \
+         its own. A record expires, and `cargo xtask devices release` removes it.",
+        quarantine,
     ),
     new(
         "device-access",
@@ -40,123 +39,83 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
-fn npu_smi(cx: &Context, probes: &Probes) -> Finding {
-    let has_nodes = !device_nodes(cx).indices().is_empty();
-    let said = match &probes.npu_smi {
-        Answer::NotAsked => return Finding::skip("not asked"),
-        Answer::NotFound if has_nodes => {
-            return Finding::warn("not found, although there are device nodes")
-                .remedy("export PATH=\"$PATH:/usr/local/sbin:/usr/local/Ascend/driver/tools\"");
-        }
-        Answer::NotFound => return Finding::skip("not installed; only a machine with an NPU has it"),
-        Answer::Broken(why) => {
-            return Finding::fail(why.clone()).remedy("dmesg | tail -50   # the driver may be stuck");
-        }
-        Answer::Said(said) => said,
+/// NPUs that more than one container was given: one overlap fails all of them.
+pub(super) fn shared(running: &Inspection) -> Vec<String> {
+    let shown = |(npu, holders): (u32, Vec<&Container>)| {
+        format!("NPU {npu} was given to the containers {}", quoted_list(holders.into_iter().map(container_name)))
     };
-    let table = pto_platform::npu_smi::parse_info(&said.text());
-    if table.devices.is_empty() {
-        return failed(cx, probes, &table, said.last_words());
-    }
-    let finding = health(&table);
-    if probes.npu_smi_needs_path {
-        let path = facts::driver_library_path(cx);
-        return Finding::warn(format!("installed, but this shell is not set up for it: {}", finding.evidence))
-            .remedy(format!("export LD_LIBRARY_PATH={path}:$LD_LIBRARY_PATH"));
-    }
-    finding
+    running.shared_npus().into_iter().map(shown).collect()
 }
 
-fn health(table: &NpuSmiInfo) -> Finding {
-    let shown = |device: &Device| {
-        let index = device.index.map_or_else(|| format!("NPU {}", device.npu), |index| format!("davinci{index}"));
-        format!("{index} {} {}", device.name, device.health.as_str())
-    };
-    let sick: Vec<&Device> =
-        table.devices.iter().filter(|device| !matches!(device.health, Health::Ok | Health::Unknown)).collect();
-    let list = |devices: &[&Device]| devices.iter().map(|device| shown(device)).collect::<Vec<_>>().join(", ");
-    if sick.is_empty() {
-        return Finding::ok(list(&table.devices.iter().collect::<Vec<_>>()));
-    }
-    let evidence = format!("{} of {} NPUs are not well: {}", sick.len(), table.devices.len(), list(&sick));
-    let remedy = format!("npu-smi info -t health {}", sick[0].query_options().join(" "));
-    let all = sick.len() == table.devices.len();
-    if all { Finding::fail(evidence).remedy(remedy) } else { Finding::warn(evidence).remedy(remedy) }
-}
-
-/// No device in the answer: the failure line that says most decides.
-fn failed(cx: &Context, probes: &Probes, table: &NpuSmiInfo, last_words: &str) -> Finding {
-    let telling = table.failures.iter().find(|failure| !failure.is_by_product()).or(table.failures.first());
-    let Some(failure) = telling else {
-        return Finding::warn(format!("no device in its answer; it ended with `{last_words}`"));
-    };
-    let is_container = facts::container(cx).is_some();
-    let expected = facts::has_ascend_runtime(cx) || is_container && probes.acl.success().is_some();
-    match failure.kind {
-        FailureKind::NoCard if device_nodes(cx).indices().is_empty() => Finding::skip(failure.text.clone()),
-        FailureKind::Code(-9005) | FailureKind::ConsoleLogLevel if expected => {
-            Finding::warn(format!("{} — expected under --runtime=ascend", failure.text))
-        }
-        FailureKind::Code(-8020) => occupied(is_container, failure, probes),
-        FailureKind::MissingLibrary(ref library) => Finding::fail(format!(
-            "installed, but `{library}` is not found: the shell is not set up, or the driver is not mounted"
-        ))
-        .remedy(format!("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH", facts::driver_library_path(cx))),
-        _ => {
-            let meaning = failure.code().map_or_else(String::new, |code| format!(" ({})", code.meaning));
-            Finding::fail(format!("{}{meaning}", failure.text))
-                .remedy("run `npu-smi info` on the host, outside of any container")
-        }
-    }
-}
-
-/// Candidates in the order in which they are cheap to rule out. A reset is none of them: it takes the host's other users down.
-fn occupied(is_container: bool, failure: &Failure, probes: &Probes) -> Finding {
-    let candidates = "another container was given the same card; mounts of the driver are missing (`/usr/local/dcmi`, \
-                      `/etc/ascend_install.info`); a process holds it";
-    let remedy = if is_container {
-        "on the host: docker ps -q | xargs docker inspect --format '{{.Name}} {{.HostConfig.Devices}} {{.Config.Env}}'; \
-         sudo fuser -v /dev/davinci*"
-    } else {
-        "sudo fuser -v /dev/davinci*"
-    };
-    let evidence = format!("{} (resource occupied); candidates: {candidates}", failure.text);
-    let opened = probes.acl.success().is_some();
-    if opened { Finding::warn(evidence).remedy(remedy) } else { Finding::fail(evidence).remedy(remedy) }
+fn container_name(container: &Container) -> &str {
+    container.name.as_deref().or(container.id.as_deref()).unwrap_or("?")
 }
 
 fn idle(_: &Context, probes: &Probes) -> Finding {
     let Some(table) = probes.npus().filter(|table| !table.devices.is_empty()) else {
         return Finding::skip("no table of NPUs");
     };
+    let running = probes.running();
     let name = |device: &Device| device.index.map_or_else(|| format!("NPU {}", device.npu), |index| index.to_string());
     let is_idle = |device: &&Device| table.activity(device) == Activity::Idle;
     let free: Vec<String> = table.devices.iter().filter(is_idle).map(name).collect();
     let held: Vec<String> =
-        table.devices.iter().filter(|device| !is_idle(device)).map(|device| held(&table, device)).collect();
+        table.devices.iter().filter(|device| !is_idle(device)).map(|device| held(&table, device, &running)).collect();
     let held = if held.is_empty() { String::new() } else { format!("; {}", held.join("; ")) };
+    let shared = shared(&running);
+    if !shared.is_empty() {
+        return Finding::warn(format!("{}{held}; {}", free.join(", "), shared.join("; ")))
+            .remedy("docker stop one of them, and start it with a card of its own");
+    }
     if free.is_empty() {
         return Finding::warn(format!("none{held}")).remedy("wait, or ask who runs these processes");
     }
     Finding::ok(format!("{}{held}", free.join(", ")))
 }
 
-fn held(table: &NpuSmiInfo, device: &Device) -> String {
+fn quarantine(cx: &Context, probes: &Probes) -> Finding {
+    let (standing, now) = &probes.quarantine;
+    let minutes = |record: &Record| record.remaining(*now).as_secs().div_ceil(60);
+    let mut lines: Vec<String> = standing
+        .records
+        .iter()
+        .map(|record| format!("davinci{} for {} min more: {}", record.device, minutes(record), record.why))
+        .collect();
+    lines.extend(
+        standing.unread.iter().map(|file| format!("davinci{}: `{}` {}", file.device, file.path.display(), file.why)),
+    );
+    let devices = standing.records.iter().map(|record| record.device);
+    match devices.chain(standing.unread.iter().map(|file| file.device)).next() {
+        Some(device) => {
+            Finding::warn(lines.join("; ")).remedy(format!("cargo xtask devices release {device}   # once it is well"))
+        }
+        None if device_nodes(cx).indices().is_empty() => Finding::skip("no device to set aside"),
+        None => Finding::ok("no device is set aside"),
+    }
+}
+
+fn held(table: &NpuSmiInfo, device: &Device, running: &Inspection) -> String {
     let index = device.index.map_or_else(|| format!("NPU {}", device.npu), |index| index.to_string());
     let processes: Vec<String> = table
         .processes_of(device)
         .map(|process| format!("{} ({})", process.pid, process.name.as_deref().unwrap_or("name unknown")))
         .collect();
+    let holders = running.containers.iter().filter(|container| {
+        container.is_running() && device.index.is_some_and(|index| container.npus().contains(&index))
+    });
+    let holders = quoted_list(holders.map(container_name));
+    let unseen = if holders.is_empty() {
+        "no process is listed (another container's?)".to_owned()
+    } else {
+        format!("no process is listed; the container {holders} has it")
+    };
     match table.activity(device) {
         Activity::Processes(_) => format!("{index} held by {}", processes.join(", ")),
         Activity::Utilised(percent) => {
-            format!("{index} works at {percent} %, no process is listed (another container's?)")
+            format!("{index} works at {percent} %, {unseen}")
         }
         Activity::MemoryInUse(usage) => {
-            format!(
-                "{index} has {} of {} MB in use, no process is listed (another container's?)",
-                usage.used, usage.total
-            )
+            format!("{index} has {} of {} MB in use, {unseen}", usage.used, usage.total)
         }
         Activity::Unknown | Activity::Idle => format!("{index} unknown"),
     }

@@ -14,6 +14,8 @@ use crate::finding::Finding;
 use crate::probes::Probes;
 use crate::python::{BuildCommit, facts as python_facts};
 
+/// simpler's extension has some MB.
+const LARGEST_EXTENSION: u64 = 1 << 30;
 /// Digits of a commit that are shown.
 const SHORT: usize = 12;
 
@@ -126,10 +128,16 @@ fn checkout(cx: &Context, _: &Probes) -> Finding {
 }
 
 fn binding(cx: &Context, probes: &Probes) -> Finding {
-    let facts = probes.python.said().and_then(|said| python_facts(&said.stdout));
-    let Some(facts) = facts else { return Finding::skip("cannot be looked at without `python3`") };
+    let said = probes.python.said();
+    let Some((said, facts)) = said.and_then(|said| Some((said, python_facts(&said.stdout)?))) else {
+        return Finding::skip("cannot be looked at without `python3`");
+    };
     let rebuild = "pypto-build && pypto-doctor";
+    let has_simpler = facts.modules.get("simpler").is_some_and(Option::is_some);
     let (commit, extension) = match facts.build_commit {
+        BuildCommit::NotAsked if has_simpler => {
+            return Finding::fail(format!("ends Python when it is imported: it {}", said.status)).remedy(rebuild);
+        }
         BuildCommit::NotAsked => return Finding::skip("is not there: simpler is not installed"),
         BuildCommit::NoExtension => {
             return Finding::warn("cannot be verified: simpler has no extension to import")
@@ -153,7 +161,11 @@ fn binding(cx: &Context, probes: &Probes) -> Finding {
         .unverified();
     };
     if commit != head {
-        return Finding::fail(format!("was built from {}, `runtime/` is at {}", short(&commit), short(head)))
+        let skipped = cx.var("PYPTO_SKIP_RUNTIME_PIN_CHECK").map_or(
+            "",
+            |_| "; `PYPTO_SKIP_RUNTIME_PIN_CHECK` keeps the runtime quiet about it, and makes it no better",
+        );
+        return Finding::fail(format!("was built from {}, `runtime/` is at {}{skipped}", short(&commit), short(head)))
             .remedy(rebuild);
     }
     match probes.runtime.status.stdout() {
@@ -173,8 +185,9 @@ fn is_managed_patch(cx: &Context, probes: &Probes, head: &str, extension: Option
     let Some(text) = files::read(cx, facts::pypto_home(cx).join("dist-state.json")).text() else { return false };
     let state = parse_dist_state(&text);
     let diff = probes.runtime.diff.stdout().map(|diff| sha256(diff.as_bytes()));
-    let built =
-        extension.and_then(|path| fs_err::read(files::open_path(cx, path.as_ref())).ok()).map(|bytes| sha256(&bytes));
+    let built = extension
+        .and_then(|path| files::bytes(&files::open_path(cx, path.as_ref()), LARGEST_EXTENSION).ok())
+        .map(|bytes| sha256(&bytes));
     let same = |recorded: &Option<String>, found: Option<&str>| {
         recorded.as_deref().zip(found).is_some_and(|(recorded, found)| recorded.eq_ignore_ascii_case(found))
     };

@@ -144,6 +144,7 @@ impl Scene<'_> {
             severity: rule.severity,
             family: rule.family,
             title: slot.title.clone().unwrap_or_else(|| rule.title.to_owned()),
+            about: rule.docs,
             code: slot.code.clone(),
             note: self.note(slot, role),
             explained_by,
@@ -205,7 +206,7 @@ impl Scene<'_> {
                 let dies: Vec<String> = slot.dies.iter().map(u32::to_string).collect();
                 (dies.len() > 1).then(|| format!("dies {} of the same chip had it", dies.join(" and ")))
             }
-            Clue::Machine(ask) => ask(self.surroundings).map(|answer| format!("this surroundings: {answer}")),
+            Clue::Machine(ask) => ask(self.surroundings).map(|answer| format!("on this machine: {answer}")),
         }
     }
 }

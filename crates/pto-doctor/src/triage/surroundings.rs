@@ -5,6 +5,12 @@ use pto_platform::files::parse_driver_info;
 use pto_platform::{Machine, PairVerdict, Version, is_cann_below_minimum, is_driver_below_minimum, supported_pair};
 use serde::Serialize;
 
+use crate::{facts, files};
+
+/// Nodes without which no device is found.
+const MANAGERS: [&str; 3] = ["davinci_manager", "devmm_svm", "hisi_hdc"];
+/// What `npu-smi` needs in a container besides the driver's libraries.
+const MOUNTS: [&str; 2] = ["/usr/local/dcmi", "/etc/ascend_install.info"];
 /// Where the driver is, if nothing else is said.
 const DRIVER_ROOT: &str = "/usr/local/Ascend/driver";
 
@@ -31,6 +37,8 @@ pub struct Surroundings {
     pub rt_visible_devices: Option<String>,
     /// Device nodes; `None` where nobody looked.
     pub nodes: Option<DeviceNodes>,
+    /// What a container with cards lacks and its siblings have.
+    pub missing_mounts: Vec<&'static str>,
     /// CPUs that can be used.
     pub cpus: Option<usize>,
 }
@@ -49,7 +57,7 @@ impl Surroundings {
     pub fn of(cx: &Context) -> Self {
         let driver_root = cx.var("ASCEND_DRIVER_ROOT");
         let version_file = format!("{}/version.info", driver_root.as_deref().unwrap_or(DRIVER_ROOT));
-        let driver_info = fs_err::read_to_string(cx.under_root(version_file)).ok();
+        let driver_info = files::read(cx, version_file).text();
         let cann = cx.var("ASCEND_HOME_PATH").or_else(|| cx.var("ASCEND_TOOLKIT_HOME"));
         let release = cann.and_then(|root| pto_compile::cann::release(cx, root.as_ref()));
         Self {
@@ -61,6 +69,7 @@ impl Surroundings {
             device: cx.var("PYPTO_DEVICE").and_then(|device| device.parse().ok()),
             image: cx.var("PYPTO_IMAGE"),
             rt_visible_devices: cx.var("ASCEND_RT_VISIBLE_DEVICES"),
+            missing_mounts: missing_mounts(cx),
             nodes: DeviceNodes::of(cx),
             cpus: None,
         }
@@ -81,6 +90,13 @@ impl Surroundings {
     }
 }
 
+fn missing_mounts(cx: &Context) -> Vec<&'static str> {
+    if facts::container(cx).is_none() || facts::device_nodes(cx).indices().is_empty() {
+        return Vec::new();
+    }
+    MOUNTS.into_iter().filter(|path| !files::exists(cx, path)).collect()
+}
+
 impl DeviceNodes {
     fn of(cx: &Context) -> Option<Self> {
         let entries = fs_err::read_dir(cx.under_root("/dev")).ok()?;
@@ -88,8 +104,7 @@ impl DeviceNodes {
         let mut davinci: Vec<u32> =
             names.iter().filter_map(|name| name.strip_prefix("davinci")?.parse().ok()).collect();
         davinci.sort_unstable();
-        let needed = ["davinci_manager", "devmm_svm", "hisi_hdc"];
-        let missing = needed.into_iter().filter(|needed| !names.iter().any(|name| name == needed)).collect();
+        let missing = MANAGERS.into_iter().filter(|needed| !names.iter().any(|name| name == needed)).collect();
         Some(Self { davinci, missing })
     }
 }
@@ -110,7 +125,20 @@ pub(super) fn lacks_device_nodes(surroundings: &Surroundings) -> Option<String> 
     if nodes.davinci.is_empty() {
         missing.push("`/dev/davinciN`".to_owned());
     }
-    (!missing.is_empty()).then(|| format!("missing here: {}", missing.join(", ")))
+    (!missing.is_empty()).then(|| format!("no {}", missing.join(", ")))
+}
+
+/// A container has cards, and lacks what `npu-smi` needs besides.
+pub(super) fn lacks_mounts(surroundings: &Surroundings) -> Option<String> {
+    let missing = &surroundings.missing_mounts;
+    (!missing.is_empty()).then(|| format!("no `{}` in this container", missing.join("`, `")))
+}
+
+/// A machine with cards whose nodes are not all there. One without any is just another machine than the log's.
+pub(super) fn lacks_some_device_nodes(surroundings: &Surroundings) -> Option<String> {
+    let nodes = surroundings.nodes.as_ref()?;
+    let has_any = !nodes.davinci.is_empty() || nodes.missing.len() < MANAGERS.len();
+    has_any.then(|| lacks_device_nodes(surroundings)).flatten()
 }
 
 /// The driver or CANN is older than what runs PyPTO's kernels at all.
@@ -136,7 +164,7 @@ pub(super) fn is_no_supported_pair(surroundings: &Surroundings) -> Option<String
 /// Fewer CPUs than a simulated chip has cores.
 pub(super) fn has_few_cpus(surroundings: &Surroundings) -> Option<String> {
     const ENOUGH: usize = 16;
-    surroundings.cpus.filter(|cpus| *cpus < ENOUGH).map(|cpus| format!("{cpus} CPUs here"))
+    surroundings.cpus.filter(|cpus| *cpus < ENOUGH).map(|cpus| format!("{cpus} CPUs"))
 }
 
 #[cfg(test)]
@@ -154,13 +182,31 @@ mod tests {
         let surroundings = Surroundings::of(&cx);
         assert_eq!(surroundings.nodes, Some(DeviceNodes { davinci: vec![6], missing: vec!["devmm_svm"] }));
         assert!(selects_absent_devices(&surroundings).unwrap().contains("1 device is visible"));
-        assert_eq!(lacks_device_nodes(&surroundings).unwrap(), "missing here: `/dev/devmm_svm`");
+        assert_eq!(lacks_device_nodes(&surroundings).unwrap(), "no `/dev/devmm_svm`");
         assert_eq!(
             surroundings.fill("npu-smi info -i {device} {driver}", None, "stdin"),
             "npu-smi info -i 3 /usr/local/Ascend/driver"
         );
         assert_eq!(surroundings.fill("{device} {log}", Some(7), "my log"), "7 'my log'");
         assert_eq!(surroundings.fill("{log}", None, "given"), "LOG");
+    }
+
+    #[test]
+    fn a_container_with_cards_is_asked_for_its_mounts() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |path: &str| {
+            let path = root.path().join(path);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, "").unwrap();
+        };
+        let none: [(&str, &str); 0] = [];
+        let look = || Surroundings::of(&Context::fake(root.path(), none));
+        put(".dockerenv");
+        assert_eq!((lacks_mounts(&look()), lacks_some_device_nodes(&look())), (None, None), "no card, no question");
+        put("dev/davinci0");
+        put("usr/local/dcmi/x");
+        assert_eq!(lacks_mounts(&look()).unwrap(), "no `/etc/ascend_install.info` in this container");
+        assert!(lacks_some_device_nodes(&look()).is_some());
     }
 
     #[test]
@@ -188,9 +234,15 @@ mod tests {
     #[test]
     fn nothing_known_speaks_for_nothing() {
         let surroundings = Surroundings::default();
-        for clue in
-            [selects_absent_devices, lacks_device_nodes, is_below_the_minimum, is_no_supported_pair, has_few_cpus]
-        {
+        for clue in [
+            selects_absent_devices,
+            lacks_device_nodes,
+            lacks_some_device_nodes,
+            lacks_mounts,
+            is_below_the_minimum,
+            is_no_supported_pair,
+            has_few_cpus,
+        ] {
             assert_eq!(clue(&surroundings), None);
         }
     }

@@ -53,6 +53,8 @@ pub struct Finding {
     pub family: Family,
     /// One line.
     pub title: String,
+    /// What it means.
+    pub about: &'static str,
     /// The code, if one was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,

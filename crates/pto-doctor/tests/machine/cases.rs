@@ -1,9 +1,12 @@
 //! Every check, seen well and seen not well.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::SystemTime;
 
 use pto_doctor::acl_probe::{AclAnswer, AclFailure, AclProbe};
 use pto_doctor::{Answer, Probes, Room, Said, Status, User, checks};
+use pto_quarantine::{DEFAULT_TERM, Quarantine};
 
 use crate::support::Host;
 use crate::text::{A2, A5, COMMIT, DOCKER, DOCKER_PLAIN, MANAGERS};
@@ -67,6 +70,16 @@ fn bound(host: &mut Host, stamp: &str) {
     host.python(module, stamp);
 }
 
+/// What `docker inspect` says of running containers that were all given NPU 6.
+fn containers(names: &[&str]) -> String {
+    let one = |name: &&str| {
+        format!(
+            r#"{{"Name":"/{name}","State":{{"Status":"running"}},"Config":{{"Env":["ASCEND_VISIBLE_DEVICES=6"]}},"HostConfig":{{}}}}"#
+        )
+    };
+    format!("[{}]", names.iter().map(one).collect::<Vec<_>>().join(","))
+}
+
 fn stamped(commit: &str) -> String {
     format!("{{\"state\":\"stamped\",\"commit\":\"{commit}\",\"file\":\"/venv/ext.so\"}}")
 }
@@ -96,7 +109,7 @@ fn host_cases() -> Vec<Case> {
         }),
         case("disk", Ok, "100.0 GB free", |_| {}),
         knowing(case("disk", Warn, "1.0 GB free", |_| {}), |probes| {
-            probes.room = Room { disk_free: Some(1 << 30), shm: None };
+            probes.room = Room { disk_free: Some(1 << 30), shm: None, docker_free: None };
         }),
         case("memory", Ok, "of 30.5 GB", |_| {}),
         case("memory", Warn, "0.1 of 30.5 GB", |host| {
@@ -128,6 +141,11 @@ fn tool_cases() -> Vec<Case> {
             cann(host);
             host.file("/usr/local/Ascend/cann-8.5.0/opp/version.info", "Version=8.5.0.2.220\nversion_dir=8.5.0\n");
         }),
+        case("cann", Ok, "; release by `version.cfg`", cann),
+        case("cann", Warn, "`version.cfg` says 9.0.0, `compiler/version.info` says 8.5.0", |host| {
+            cann(host);
+            host.file("/opt/cann/compiler/version.info", "Version=8.5.0\n");
+        }),
         case("cann", Skip, "not installed", |_| {}),
         case("cann", Warn, "of unknown release", |host| {
             host.var("ASCEND_HOME_PATH", "/opt/cann").file("/opt/cann/bin/x", "");
@@ -140,6 +158,11 @@ fn tool_cases() -> Vec<Case> {
             host.executable("/opt/cann/bin/bisheng");
         }),
         case("bisheng", Fail, "no `bin/bisheng`", cann),
+        case("bisheng", Warn, "is of another CANN than the one in use: 8.5.0", |host| {
+            cann(host);
+            let other = "/usr/local/Ascend/cann-8.5.0";
+            host.executable(&format!("{other}/bin/bisheng")).var("PATH", &format!("{other}/bin"));
+        }),
         case("bisheng", Skip, "not installed", |_| {}),
         case("simulator", Ok, "tools/simulator/Ascend910B1/lib`; `msprof`", |host| {
             cann(host);
@@ -150,6 +173,13 @@ fn tool_cases() -> Vec<Case> {
             cann(host);
             host.file("/opt/cann/aarch64-linux/simulator/dav_3510/lib/libruntime_camodel.so", "");
             host.executable("/opt/cann/bin/cannsim");
+        }),
+        case("simulator", Warn, "msprof`) is of another CANN than the one in use: 8.5.0", |host| {
+            cann(host);
+            let other = "/usr/local/Ascend/cann-8.5.0";
+            host.executable(&format!("{other}/bin/msprof"));
+            let path = host.root().join(&other[1..]).join("bin").display().to_string();
+            host.var("PATH", &path);
         }),
         case("simulator", Warn, "no simulator in `/opt/cann`", cann),
     ]
@@ -291,6 +321,38 @@ fn npu_cases() -> Vec<Case> {
             host.program("npu-smi", A2, 0);
         }),
         case("npu-idle", Skip, "no table", |_| {}),
+        // Utilisation without a process: docker knows which container has the card.
+        case("npu-idle", Ok, "6 works at 35 %, no process is listed; the container `trainer` has it", |host| {
+            host.program("npu-smi", &A2.replace("| 6       0                 | 4711 ", "| x"), 0).nodes(&["davinci6"]);
+            host.script(
+                "docker",
+                &format!("case $1 in ps) echo a;; inspect) echo '{}';; esac", containers(&["trainer"])),
+            );
+        }),
+        case("npu-idle", Warn, "NPU 6 was given to the containers `one`, `two`", |host| {
+            host.program("npu-smi", A2, 0).nodes(&["davinci6"]);
+            host.script(
+                "docker",
+                &format!("case $1 in ps) echo a b;; inspect) echo '{}';; esac", containers(&["one", "two"])),
+            );
+        }),
+        case("npu-smi", Fail, "(resource occupied); NPU 6 was given to the containers `one`, `two`", |host| {
+            let text = "dcmi model initialized failed, because the device is used. ret is -8020\n";
+            host.program("npu-smi", text, 172).nodes(&["davinci6"]);
+            host.script(
+                "docker",
+                &format!("case $1 in ps) echo a b;; inspect) echo '{}';; esac", containers(&["one", "two"])),
+            );
+        }),
+        case("quarantine", Ok, "no device is set aside", |host| {
+            host.nodes(&["davinci6"]);
+        }),
+        case("quarantine", Skip, "no device", |_| {}),
+        case("quarantine", Warn, "davinci6 for 60 min more: `softmax` hung", |host| {
+            host.nodes(&["davinci6"]).var("PTOKIT_QUARANTINE", "quarantine");
+            let quarantine = Quarantine::of(&host.cx());
+            quarantine.put(6, "`softmax` hung", DEFAULT_TERM, SystemTime::now()).unwrap();
+        }),
         knowing(case("device-access", Ok, "aclrtSetDevice(0) ok, 62748MB HBM visible", |_| {}), |probes| {
             opened(probes, "Ascend910B2");
         }),
@@ -322,6 +384,12 @@ fn python_cases() -> Vec<Case> {
             host.program("docker", DOCKER_PLAIN, 0).nodes(&["davinci0"]);
         }),
         case("docker", Skip, "not installed", |_| {}),
+        knowing(
+            case("docker", Warn, "has 12.0 GB free in `/var/lib/docker`", |host| {
+                host.program("docker", DOCKER, 0).nodes(&["davinci0"]);
+            }),
+            |probes| probes.room.docker_free = Some(12 << 30),
+        ),
         case("docker", Warn, "the engine does not answer: Cannot connect", |host| {
             host.program("docker", r#"{"ServerErrors":["Cannot connect to the Docker daemon"]}"#, 1)
                 .nodes(&["davinci0"]);
@@ -482,4 +550,34 @@ fn ids_are_kebab_case_and_documented() {
         assert!(check.docs.len() > 60 && check.docs.ends_with('.'), "{}", check.id);
         assert_eq!(checks().filter(|other| other.id == check.id).count(), 1, "{}", check.id);
     }
+}
+
+/// The book has a page for each check, with the text that `doctor --list` shows, a row for each status that was seen, what
+/// to do, and where the rule comes from; and no other page.
+#[test]
+fn every_check_has_its_page() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/doctor");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut wrong = Vec::new();
+    for check in checks() {
+        let Result::Ok(page) = fs_err::read_to_string(dir.join(format!("{}.md", check.id))) else {
+            wrong.push(format!("`{}` has no page", check.id));
+            continue;
+        };
+        let seen = all().into_iter().filter(|case| case.id == check.id).map(|case| format!("| `{}` | ", case.status));
+        let demanded = seen.chain([format!("# {}\n", check.id), "\n## Remedy\n\n".into(), "\n## Source\n\n".into()]);
+        for part in demanded.collect::<BTreeSet<_>>().into_iter().filter(|part| !page.contains(part)) {
+            wrong.push(format!("the page of `{}` has no `{}`", check.id, part.trim()));
+        }
+        if !words(&page).contains(&words(check.docs)) {
+            wrong.push(format!("the page of `{}` does not say what `doctor --list` says", check.id));
+        }
+    }
+    for entry in fs_err::read_dir(dir).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if !name.strip_suffix(".md").is_some_and(|id| checks().any(|check| check.id == id)) {
+            wrong.push(format!("{name} is the page of no check"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

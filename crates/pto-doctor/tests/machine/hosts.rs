@@ -126,7 +126,7 @@ fn a_shell_that_is_not_set_up_is_not_a_machine_without_npus() {
         "{}",
         found.evidence
     );
-    assert!(found.remedy.unwrap().starts_with("export LD_LIBRARY_PATH=/usr/local/Ascend/driver/lib64/common:"));
+    assert!(found.remedy.unwrap().starts_with("export LD_LIBRARY_PATH=\"/usr/local/Ascend/driver/lib64/common:"));
 }
 
 #[test]

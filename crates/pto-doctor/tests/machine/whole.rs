@@ -70,7 +70,7 @@ fn what_is_no_snapshot_is_refused() {
     let read = |name: &str| Snapshot::read(&host.root().join(name)).unwrap_err();
     assert!(matches!(read("a.json"), DoctorError::NotASnapshot { .. }));
     assert!(read("b.json").to_string().contains("has the schema `other/9`, expected `ptokit.doctor-snapshot/1`"));
-    assert!(matches!(read("gone.json"), DoctorError::Io(_)));
+    assert!(matches!(read("gone.json"), DoctorError::Read(_)));
 }
 
 #[test]

@@ -117,6 +117,35 @@ impl Container {
         npus
     }
 
+    /// A command that would start a container like this one, to paste or to quote: what concerns NPUs is in it, names
+    /// and entry points are not.
+    pub fn run_command(&self) -> String {
+        let mut words = vec!["docker".to_owned(), "run".to_owned()];
+        if let Some(runtime) = self.runtime.as_deref().filter(|runtime| *runtime != "runc") {
+            words.push(format!("--runtime={runtime}"));
+        }
+        if self.privileged {
+            words.push("--privileged".to_owned());
+        }
+        let pair = |option: &str, value: String| [option.to_owned(), value];
+        words.extend(self.env.iter().flat_map(|(name, value)| pair("-e", format!("{name}={value}"))));
+        words.extend(self.devices.iter().flat_map(|device| {
+            let same = device.host == device.container;
+            pair("--device", if same { device.host.clone() } else { format!("{}:{}", device.host, device.container) })
+        }));
+        words.extend(self.mounts.iter().flat_map(|mount| {
+            let mode = if mount.writable { "" } else { ":ro" };
+            pair("-v", format!("{}:{}{mode}", mount.source, mount.destination))
+        }));
+        words.extend(self.groups.iter().flat_map(|group| pair("--group-add", group.clone())));
+        words.extend(self.user.iter().flat_map(|user| pair("--user", user.clone())));
+        words.extend(self.shm_bytes.map(|bytes| format!("--shm-size={bytes}")));
+        words.extend(self.image.clone());
+        // Quoting fails on a NUL alone, which no argument of a command can hold.
+        let quoted = words.iter().map(|word| shlex::try_quote(word).unwrap_or(word.into()));
+        quoted.collect::<Vec<_>>().join(" ")
+    }
+
     /// Whether a path of the host (a directory above it counts) is there under the same name inside.
     pub fn has_path(&self, path: &str) -> bool {
         let covers = |mounted: &str| {

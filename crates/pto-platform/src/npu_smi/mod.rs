@@ -39,4 +39,4 @@ pub use map::{MappedChip, NpuMap, parse_map};
 pub use processes::Process;
 pub use report::Report;
 pub use status::{HealthStatus, MemoryStatus, UsageStatus, parse_health, parse_memory, parse_usages};
-pub use table::{Activity, NpuSmiInfo, parse_info};
+pub use table::{Activity, IDLE_MEMORY_SHARE, NpuSmiInfo, parse_info};

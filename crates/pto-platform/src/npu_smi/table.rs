@@ -14,7 +14,7 @@ use crate::entries::numbered;
 
 /// Share of the memory above which a card is in use although no process is listed, as happens when the process is in
 /// another container: idle cards of all generations were seen with up to 9 %.
-const IDLE_MEMORY_SHARE: f64 = 0.25;
+pub const IDLE_MEMORY_SHARE: f64 = 0.25;
 
 /// The output of `npu-smi info`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

@@ -234,9 +234,9 @@ pub(super) static RULES: &[Rule] = &[
                 command: "cargo xtask triage --log slog.txt",
             },
             StepRule {
-                why: "To report it, attach the host's `version.info`, `npu-smi info`, the exact `docker run` command, the \
-                      doctor's whole output and `slog.txt`.",
-                command: "pypto-doctor > doctor.txt; npu-smi info > npu-smi.txt; cp {driver}/version.info .",
+                why: "To report it, attach what this writes, made on the host: `version.info`, `npu-smi info`, the doctor's whole \
+                      output, the exact `docker run` command and `slog.txt`, with secrets and names masked.",
+                command: "cargo xtask bundle -o report.tar.gz --log slog.txt --note 'docker run ...'",
             },
         ],
         ..BASE

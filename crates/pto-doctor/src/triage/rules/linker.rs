@@ -69,7 +69,7 @@ pub(super) static RULES: &[Rule] = &[
                     Clue::Text(&["libdrvdsmi_host.so"]),
                     Clue::Text(&["libc_sec.so"]),
                 ],
-                check: "export LD_LIBRARY_PATH={driver}/lib64/common:{driver}/lib64/driver:{driver}/lib64:$LD_LIBRARY_PATH",
+                check: "export LD_LIBRARY_PATH={driver}/lib64/common:{driver}/lib64/driver:{driver}/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}",
             },
         ],
         ..BASE

@@ -6,7 +6,7 @@ use super::super::surroundings;
 const BASE: Rule = Rule { family: Family::NpuSmi, ..Rule::BASE };
 
 /// The export that an ssh, sudo or CI shell lacks.
-pub(super) const DRIVER_LIBRARIES: &str = "export LD_LIBRARY_PATH={driver}/lib64/common:{driver}/lib64/driver:{driver}/lib64:$LD_LIBRARY_PATH && npu-smi info";
+pub(super) const DRIVER_LIBRARIES: &str = "export LD_LIBRARY_PATH={driver}/lib64/common:{driver}/lib64/driver:{driver}/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} && npu-smi info";
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
@@ -27,7 +27,7 @@ pub(super) static RULES: &[Rule] = &[
             },
             CauseRule {
                 text: "bind mounts that sibling containers have are missing: `/usr/local/dcmi`, `/etc/ascend_install.info`",
-                clues: &[Clue::Machine(surroundings::lacks_device_nodes)],
+                clues: &[Clue::Machine(surroundings::lacks_mounts)],
                 check: "ls -ld /usr/local/dcmi /usr/local/bin/npu-smi /etc/ascend_install.info {driver}/lib64 /dev/davinci*",
             },
             CauseRule {
@@ -50,7 +50,7 @@ pub(super) static RULES: &[Rule] = &[
         causes: &[
             CauseRule {
                 text: "device nodes are not mapped into this container",
-                clues: &[Clue::Machine(surroundings::lacks_device_nodes)],
+                clues: &[Clue::Machine(surroundings::lacks_some_device_nodes)],
                 check: "ls -l /dev/davinci* /dev/davinci_manager /dev/devmm_svm /dev/hisi_hdc",
             },
             CauseRule {

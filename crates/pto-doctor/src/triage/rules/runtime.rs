@@ -132,7 +132,7 @@ pub(super) static RULES: &[Rule] = &[
         explains: &["driver-internal"],
         causes: &[
             CauseRule {
-                text: "device nodes are missing here",
+                text: "device nodes are missing",
                 clues: &[Clue::Machine(surroundings::lacks_device_nodes)],
                 check: "ls -l /dev/davinci* /dev/davinci_manager /dev/devmm_svm /dev/hisi_hdc",
             },

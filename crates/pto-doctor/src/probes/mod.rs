@@ -1,22 +1,30 @@
 //! What programs, devices and the kernel say of a machine. Each program has a deadline and a thread of its own, so one
 //! that hangs costs its own checks alone.
 
+mod machine;
+mod npu_answers;
+
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use pto_compile::cpu::{Survey, survey};
 use pto_context::Context;
-use pto_platform::npu_smi::{self, Board, NpuSmiInfo};
+use pto_platform::docker::{Inspection, parse_docker_inspect};
+use pto_platform::npu_smi::{Board, NpuSmiInfo, parse_info};
 use pto_process::Invocation;
-use pto_store::Store;
+use pto_quarantine::{Quarantine, Standing};
 
-use crate::acl_probe::{self, AclProbe};
+use crate::acl_probe::{self, AclProbe, Choice};
 use crate::ask::{Answer, ask};
 use crate::check::Source;
+use crate::elf_strings::SymbolVersion;
 use crate::facts::{self, device_nodes};
 use crate::{files, python};
+
+pub use machine::{Room, User};
+pub(crate) use npu_answers::NpuAnswers;
 
 /// How long a program may take to answer. `npu-smi info` needs up to 3 s on a host of 16 dies; a program that needs three
 /// times that is stuck. In seconds.
@@ -41,24 +49,6 @@ impl ProbeOptions {
     }
 }
 
-/// Who examines: decides which device nodes can be opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct User {
-    /// Effective user id.
-    pub uid: u32,
-    /// Effective and supplementary group ids.
-    pub gids: Vec<u32>,
-}
-
-/// Room on this machine, in bytes; `None` where the kernel does not tell.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Room {
-    /// Free for this user where artifacts are kept.
-    pub disk_free: Option<u64>,
-    /// Size of `/dev/shm`.
-    pub shm: Option<u64>,
-}
-
 /// The checkout of PyPTO's runtime.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuntimeGit {
@@ -81,6 +71,8 @@ pub struct Probes {
     pub boards: Vec<(String, Board)>,
     /// `docker info --format '{{json .}}'`.
     pub docker: Answer,
+    /// `docker inspect` of the containers that run, where there are NPUs to hold.
+    pub containers: Answer,
     /// What [`python`](crate::python) asks.
     pub python: Answer,
     /// The host's compilers.
@@ -91,27 +83,38 @@ pub struct Probes {
     pub runtime: RuntimeGit,
     /// ACL.
     pub acl: AclProbe,
+    /// The newest `GLIBC_` symbol of the C library.
+    pub glibc: SymbolVersion,
+    /// The newest `GLIBCXX_` symbol of libstdc++.
+    pub glibcxx: SymbolVersion,
     /// Who examines.
     pub user: User,
     /// Room.
     pub room: Room,
+    /// Devices that somebody set aside, and when that was looked up.
+    pub quarantine: (Standing, SystemTime),
 }
 
 impl Probes {
     /// What is known without asking anybody.
     pub fn unasked(cx: &Context) -> Self {
+        let now = SystemTime::now();
         Self {
             npu_smi: Answer::NotAsked,
             npu_smi_needs_path: false,
             boards: Vec::new(),
             docker: Answer::NotAsked,
+            containers: Answer::NotAsked,
             python: Answer::NotAsked,
             compilers: None,
             ptoas: Answer::NotAsked,
             runtime: RuntimeGit::default(),
             acl: AclProbe::NotAsked,
-            user: user(),
-            room: room(cx),
+            glibc: SymbolVersion::NotAsked,
+            glibcxx: SymbolVersion::NotAsked,
+            user: User::of_this_process(),
+            room: Room::of(cx),
+            quarantine: (Quarantine::of(cx).standing(now), now),
         }
     }
 
@@ -123,11 +126,17 @@ impl Probes {
         thread::scope(|scope| {
             let npu = wants(Source::NpuSmi).then(|| scope.spawn(|| NpuAnswers::ask(cx, deadline)));
             let docker = wants(Source::Docker).then(|| scope.spawn(|| ask(cx, docker_question(), deadline)));
+            let containers = wants(Source::Containers).then(|| scope.spawn(|| containers(cx, deadline)));
             let python = wants(Source::Python).then(|| scope.spawn(|| ask(cx, python::question(cx), deadline)));
             let compilers = wants(Source::Compiler).then(|| scope.spawn(|| survey(cx)));
             let ptoas = wants(Source::Ptoas).then(|| scope.spawn(|| ptoas(cx, deadline)));
             let runtime = wants(Source::RuntimeGit).then(|| scope.spawn(|| runtime(cx, deadline)));
             let acl = wants(Source::Acl).then(|| scope.spawn(|| acl(cx, options)));
+            if wants(Source::Libraries) {
+                // Here, while the others work: both libraries together are some MB.
+                probes.glibc = SymbolVersion::of(cx, "libc.so.6", "GLIBC_");
+                probes.glibcxx = SymbolVersion::of(cx, "libstdc++.so.6", "GLIBCXX_");
+            }
             // A thread that panicked leaves its answer unasked: its checks say so, the others are not harmed.
             if let Some(answers) = npu.and_then(|thread| thread.join().ok()) {
                 (probes.npu_smi, probes.npu_smi_needs_path, probes.boards) =
@@ -137,6 +146,8 @@ impl Probes {
                 thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
             };
             probes.docker = answer(docker);
+            probes.room.docker_free = machine::docker_free(cx, &probes.docker);
+            probes.containers = answer(containers);
             probes.python = answer(python);
             probes.ptoas = answer(ptoas);
             probes.compilers = compilers.and_then(|thread| thread.join().ok());
@@ -146,67 +157,32 @@ impl Probes {
         probes
     }
 
+    /// The containers that run, as far as docker told.
+    pub fn running(&self) -> Inspection {
+        self.containers.stdout().map(parse_docker_inspect).unwrap_or_default()
+    }
+
     /// The table of `npu-smi info`, if there is one.
     pub fn npus(&self) -> Option<NpuSmiInfo> {
-        self.npu_smi.said().map(|said| npu_smi::parse_info(&said.text()))
+        self.npu_smi.said().map(|said| parse_info(&said.text()))
     }
-}
-
-/// What `npu-smi` said.
-pub(crate) struct NpuAnswers {
-    pub(crate) info: Answer,
-    pub(crate) needs_path: bool,
-    pub(crate) boards: Vec<(String, Board)>,
-}
-
-impl NpuAnswers {
-    /// Asks for the table, and then for the boards of those names in it that do not decide the SoC. A shell without the
-    /// driver's directories on `LD_LIBRARY_PATH` is helped out, so that it is not mistaken for a machine without NPUs.
-    pub(crate) fn ask(cx: &Context, deadline: Duration) -> Self {
-        let plain = ask(cx, Invocation::new("npu-smi").arg("info"), deadline);
-        let helped =
-            lacks_library(&plain).then(|| ask(cx, with_driver(cx, Invocation::new("npu-smi").arg("info")), deadline));
-        let (info, needs_path) = match helped {
-            Some(answer) if answer.said().is_some() && !lacks_library(&answer) => (answer, true),
-            _ => (plain, false),
-        };
-        let boards = boards(cx, &info, deadline);
-        Self { info, needs_path, boards }
-    }
-}
-
-fn lacks_library(answer: &Answer) -> bool {
-    let failures = answer.said().map(|said| npu_smi::parse_failures(&said.text())).unwrap_or_default();
-    failures.iter().any(|failure| matches!(failure.kind, npu_smi::FailureKind::MissingLibrary(_)))
-}
-
-fn with_driver(cx: &Context, invocation: Invocation) -> Invocation {
-    let mut path = facts::driver_library_path(cx);
-    if let Some(old) = cx.var("LD_LIBRARY_PATH") {
-        path = format!("{path}:{old}");
-    }
-    invocation.env("LD_LIBRARY_PATH", path)
-}
-
-/// All cards of one name in one host are of one kind, so one question per name will do.
-fn boards(cx: &Context, info: &Answer, deadline: Duration) -> Vec<(String, Board)> {
-    let Some(said) = info.said() else { return Vec::new() };
-    let table = npu_smi::parse_info(&said.text());
-    let mut boards: Vec<(String, Board)> = Vec::new();
-    for device in table.devices.iter().filter(|device| device.identity().soc.is_none()) {
-        if boards.iter().any(|(name, _)| *name == device.name) {
-            continue;
-        }
-        let question = Invocation::new("npu-smi").args(["info", "-t", "board"]).args(device.query_options());
-        let answer = ask(cx, with_driver(cx, question), deadline);
-        let board = answer.said().and_then(|said| npu_smi::parse_board(&said.text()).entries.into_iter().next());
-        boards.extend(board.map(|board| (device.name.clone(), board)));
-    }
-    boards
 }
 
 fn docker_question() -> Invocation {
     Invocation::new("docker").args(["info", "--format", "{{json .}}"])
+}
+
+/// Who else was given this machine's cards. Without a card nobody holds one.
+fn containers(cx: &Context, deadline: Duration) -> Answer {
+    if device_nodes(cx).indices().is_empty() {
+        return Answer::NotAsked;
+    }
+    let running = ask(cx, Invocation::new("docker").args(["ps", "--quiet", "--no-trunc"]), deadline);
+    let ids: Vec<&str> = running.stdout().map(|ids| ids.split_whitespace().collect()).unwrap_or_default();
+    if ids.is_empty() {
+        return running;
+    }
+    ask(cx, Invocation::new("docker").arg("inspect").args(ids), deadline)
 }
 
 fn ptoas(cx: &Context, deadline: Duration) -> Answer {
@@ -243,35 +219,12 @@ fn runtime(cx: &Context, deadline: Duration) -> RuntimeGit {
 fn acl(cx: &Context, options: &ProbeOptions) -> AclProbe {
     match &options.worker {
         Some(worker) if !files::is_tree(cx) && !device_nodes(cx).indices().is_empty() => {
-            acl_probe::run(cx, worker, facts::probed_device(cx), options.deadline.max(ACL_DEADLINE))
+            let choice = Choice { device: facts::probed_device(cx), among_all: false };
+            acl_probe::run(cx, worker, choice, options.deadline.max(ACL_DEADLINE))
         }
         _ => AclProbe::NotAsked,
     }
 }
 
 /// Opening a device takes up to 8 s on a host where nothing was run since it booted.
-const ACL_DEADLINE: Duration = Duration::from_secs(20);
-
-fn user() -> User {
-    let mut gids: Vec<u32> = rustix::process::getgroups().unwrap_or_default().iter().map(|gid| gid.as_raw()).collect();
-    gids.push(rustix::process::getegid().as_raw());
-    User { uid: rustix::process::geteuid().as_raw(), gids }
-}
-
-fn room(cx: &Context) -> Room {
-    let store = Store::default_root(cx).unwrap_or_else(|_| cx.cwd().to_path_buf());
-    Room {
-        disk_free: existing_parent(&store).and_then(statvfs).map(|fs| fs.0),
-        shm: statvfs(&cx.under_root("/dev/shm")).map(|fs| fs.1),
-    }
-}
-
-fn existing_parent(path: &Path) -> Option<&Path> {
-    path.ancestors().find(|dir| dir.is_dir())
-}
-
-/// Bytes free for an ordinary user, and bytes in all.
-fn statvfs(path: &Path) -> Option<(u64, u64)> {
-    let fs = rustix::fs::statvfs(path).ok()?;
-    Some((fs.f_bavail * fs.f_frsize, fs.f_blocks * fs.f_frsize))
-}
+pub(crate) const ACL_DEADLINE: Duration = Duration::from_secs(20);
