@@ -146,22 +146,6 @@ fn while_a_package_is_fetched() {
     passes(&scratch);
 }
 
-/// Whoever is blocked in the open of a pipe looks at no flag.
-#[test]
-fn while_a_pipe_is_opened_that_nobody_writes_to() {
-    let Some(scratch) = Scratch::new() else { return };
-    rustix::fs::mkfifoat(rustix::fs::CWD, scratch.path().join("log"), rustix::fs::Mode::RUSR).unwrap();
-    let started = Started::new(scratch.plain_command(&["triage", "--log", "log"]), "pipe");
-    let threads = format!("/proc/{}/task", started.child.id());
-    let start = Instant::now();
-    // The thread that waits for signals: from then on they do not kill at once.
-    while fs_err::read_dir(&threads).unwrap().count() < 2 {
-        assert!(start.elapsed() < PATIENCE, "no thread waits for signals");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let _ = started.interrupt().expect(130);
-}
-
 #[test]
 fn two_at_once() {
     let Some(scratch) = Scratch::new() else { return };

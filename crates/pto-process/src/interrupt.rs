@@ -4,14 +4,11 @@
 //! [`install`] once. The first signal then sends TERM to every live group; waits return
 //! [`Status::Interrupted`](crate::Status::Interrupted), nothing new is started, and the caller unwinds in order. Code
 //! that works for long without a child asks [`requested`] now and then. A second signal does not wait for any of that:
-//! KILL to every group, and the process ends with 128 + the signal's number, 130 for Ctrl-C. The same happens when the
-//! process is still there after [`PATIENCE`]: whoever is blocked in a system call, such as the open of a pipe that nobody
-//! writes to, asks nothing.
+//! KILL to every group, and the process ends with 128 + the signal's number, 130 for Ctrl-C.
 
 use std::io;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
-use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -21,9 +18,6 @@ use crate::pipes::Note;
 
 /// The exit code of a process that Ctrl-C has ended, as shells have it: 128 + 2.
 pub const EXIT_CODE: i32 = 130;
-
-/// How long the caller may take to unwind. Children have three seconds of grace before KILL; the rest is for tidying up.
-pub const PATIENCE: Duration = Duration::from_secs(10);
 
 static LIVE: Mutex<Vec<(Group, SyncSender<Note>)>> = Mutex::new(Vec::new());
 
@@ -45,21 +39,11 @@ pub fn install() -> io::Result<()> {
 fn obey(mut signals: Signals) {
     for signal in signals.forever() {
         if requested() {
-            end(signal);
+            live().iter().for_each(|(group, _)| group.kill());
+            signal_hook::low_level::exit(128 + signal);
         }
         request();
-        let wait = move || {
-            std::thread::sleep(PATIENCE);
-            end(signal)
-        };
-        // Where no thread is to be had, a second signal still ends it.
-        let _ = std::thread::Builder::new().name("pto-process-patience".into()).spawn(wait);
     }
-}
-
-fn end(signal: i32) {
-    live().iter().for_each(|(group, _)| group.kill());
-    signal_hook::low_level::exit(128 + signal);
 }
 
 /// Does what the first Ctrl-C does. For programs with a handler of their own.

@@ -10,8 +10,8 @@ use pto_platform::{Soc, Target};
 
 use super::error::RunError;
 use super::input::{CompileInput, defines};
+use super::kernel_result::BuildReport;
 use super::plan;
-use super::report::BuildReport;
 use super::workshop::{CpuTools, Setup, Tools, Workshop};
 use crate::manifest::Manifest;
 

@@ -7,11 +7,14 @@
 
 mod build;
 mod case;
+mod case_result;
 mod deadlines;
 mod error;
 mod golden;
 mod input;
 mod inputs;
+mod judge;
+mod kernel_result;
 mod pins;
 mod place;
 mod plan;
@@ -28,10 +31,12 @@ use crate::cases::{Case, CaseFilter, Cores, derive};
 use crate::manifest::Manifest;
 
 pub use build::{Built, build_kernel, cpu_request};
+pub use case_result::{CaseResult, CaseStatus};
 pub use error::{Fault, RunError};
+pub use kernel_result::{BuildReport, KernelResult, KernelStatus, NotTried, Problem};
 pub use pins::{ACL_HEADERS, PTO_ISA, zig};
 pub use plan::{KernelPlan, plan_kernel};
-pub use report::{BuildReport, CaseResult, CaseStatus, KernelResult, KernelStatus, NotTried, Problem, Report, Totals};
+pub use report::{Report, Totals};
 pub use suite::{Suite, Tried, test_kernels};
 pub use workshop::{CpuTools, Fetching, HeaderSource, Setup, Workshop};
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use pto_context::Context;
 
 use super::error::{Fault, RunError};
-use super::report::{KernelResult, KernelStatus, NotTried, Problem, Report};
+use super::kernel_result::{KernelResult, KernelStatus, NotTried, Problem};
+use super::report::Report;
 use super::workshop::Workshop;
 use super::{TestOptions, test_kernel};
 use crate::discover::Discovery;
