@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{bundle, devices, doctor, kernel, quickstart, test, triage};
+use crate::{bundle, devices, doctor, env, kernel, ptoas, quickstart, store, test, triage};
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
 #[derive(Debug, Parser)]
@@ -38,12 +38,18 @@ pub enum Verb {
     Devices(devices::Args),
     /// Say what error codes and logs mean: the first cause, its fallout, the next check
     Triage(triage::Args),
+    /// The pinned assembler: install, status
+    Ptoas(ptoas::Args),
+    /// Print what a shell has to export for PyPTO and PTOAS
+    Env(env::Args),
+    /// What has been fetched and built: list, verify, gc
+    Store(store::Args),
     /// Pack what a problem report should carry into one file, secrets and names masked
     Bundle(bundle::Args),
 }
 
 /// Names of this program that stand for a verb: the images carry it under these. A name is added with its verb.
-const NAMES: [(&str, &[&str]); 1] = [("pypto-doctor", &["doctor"])];
+const NAMES: [(&str, &[&str]); 2] = [("pypto-doctor", &["doctor"]), ("pypto-install-ptoas", &["ptoas", "install"])];
 
 /// The command line as it is meant: a program that is linked or copied under one of [`NAMES`] is that verb.
 pub fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
@@ -108,6 +114,7 @@ mod tests {
             called("/opt/pypto/bin/pypto-doctor --strict"),
             words("/opt/pypto/bin/pypto-doctor doctor --strict")
         );
+        assert_eq!(called("pypto-install-ptoas --force"), words("pypto-install-ptoas ptoas install --force"));
         assert_eq!(called("target/debug/xtask doctor"), words("target/debug/xtask doctor"));
     }
 

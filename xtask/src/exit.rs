@@ -100,6 +100,11 @@ impl Failure {
         Self { code: BLOCKED, message: message.into(), hint: hint.into() }
     }
 
+    /// The verdict is negative: what was asked for is not what is there.
+    pub fn negative(message: impl Into<String>, hint: impl Into<Option<String>>) -> Self {
+        Self { code: NEGATIVE, message: message.into(), hint: hint.into() }
+    }
+
     /// The user asked for the end.
     pub fn interrupted() -> Self {
         Self { code: INTERRUPTED, message: "interrupted".to_owned(), hint: None }

@@ -9,12 +9,15 @@ mod bundle;
 mod cli;
 mod devices;
 mod doctor;
+mod env;
 mod exit;
 mod kernel;
 mod out;
 mod progress;
+mod ptoas;
 mod quickstart;
 mod setup;
+mod store;
 mod style;
 mod test;
 mod triage;
@@ -60,6 +63,9 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Doctor(args) => doctor::run(args),
         cli::Verb::Devices(args) => devices::run(args),
         cli::Verb::Triage(args) => triage::run(args),
+        cli::Verb::Ptoas(args) => ptoas::run(args),
+        cli::Verb::Env(args) => env::run(args),
+        cli::Verb::Store(args) => store::run(args),
         cli::Verb::Bundle(args) => bundle::run(args),
     }
 }

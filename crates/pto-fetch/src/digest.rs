@@ -7,18 +7,48 @@ use pto_store::{Error, stop_if_interrupted};
 use sha2::{Digest, Sha256};
 
 /// How much is read at once.
-const CHUNK: usize = 256 * 1024;
+pub(crate) const CHUNK: usize = 256 * 1024;
 
-/// The file's sha256 in lower-case hexadecimal.
-pub(crate) fn of_file(path: &Path) -> Result<String, Error> {
+/// A file's sha256 in lower-case hexadecimal.
+///
+/// # Errors
+/// It cannot be read, or the user asked for the end.
+pub fn of_file(path: &Path) -> Result<String, Error> {
+    Ok(hex(&sum_of_file(path)?))
+}
+
+/// The same as bytes.
+pub(crate) fn sum_of_file(path: &Path) -> Result<[u8; 32], Error> {
+    let mut sum = Sum::default();
+    feed_file(path, &mut sum)?;
+    Ok(sum.0.finalize().into())
+}
+
+/// Adds a file's bytes to a sum.
+pub(crate) fn feed_file(path: &Path, sum: &mut Sum) -> Result<(), Error> {
     let mut file = fs_err::File::open(path).map_err(|e| Error::io("cannot read the downloaded file", e))?;
-    let (mut hasher, mut buffer) = (Sha256::new(), vec![0; CHUNK]);
+    let mut buffer = vec![0; CHUNK];
     loop {
         stop_if_interrupted()?;
         match file.read(&mut buffer).map_err(|e| Error::io("cannot read the downloaded file", e))? {
-            0 => return Ok(hex(&hasher.finalize())),
-            n => hasher.update(&buffer[..n]),
+            0 => return Ok(()),
+            n => sum.update(&buffer[..n]),
         }
+    }
+}
+
+/// A sum under way.
+#[derive(Default)]
+pub(crate) struct Sum(Sha256);
+
+impl Sum {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// In lower-case hexadecimal.
+    pub(crate) fn finish(self) -> String {
+        hex(&self.0.finalize())
     }
 }
 

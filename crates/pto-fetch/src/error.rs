@@ -1,5 +1,7 @@
 //! What can go wrong on the way into the store, and what to do about it.
 
+use crate::http::{Failure, HttpProblem};
+
 /// Why an artifact could not be had. Whatever it is, the store holds no half entry afterwards.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -10,12 +12,12 @@ pub enum Error {
     /// What came is not what was pinned. It has been deleted.
     #[error("checksum of `{file}` from {origin} does not match: expected sha256 {expected}, found {found}")]
     Checksum {
-        /// The wheel.
-        file: &'static str,
+        /// Its name.
+        file: String,
         /// Who delivered it: the client and where it was told to look.
         origin: String,
         /// The pinned sha256.
-        expected: &'static str,
+        expected: String,
         /// The sha256 of what came.
         found: String,
     },
@@ -42,6 +44,30 @@ pub enum Error {
         artifact: String,
         /// What was tried, in order.
         attempts: Vec<Attempt>,
+    },
+    /// No URL delivered the file.
+    #[error("cannot get `{file}`{}", failures_text(.failures))]
+    Download {
+        /// The file.
+        file: String,
+        /// What each URL did, in order.
+        failures: Vec<Failure>,
+    },
+    /// A package index has the project, and not this file of it.
+    #[error("`{page}` has no `{file}`{}", found_text(.found))]
+    NotInIndex {
+        /// The file.
+        file: String,
+        /// The project's page, secrets masked.
+        page: String,
+        /// The wheels that it has.
+        found: Vec<String>,
+    },
+    /// A proxy that cannot be used.
+    #[error("`{proxy}` is no HTTP proxy")]
+    Proxy {
+        /// It, secrets masked.
+        proxy: String,
     },
     /// The archive cannot be read as a zip file.
     #[error("cannot read the archive `{file}`")]
@@ -87,7 +113,7 @@ pub struct Attempt {
 }
 
 /// Why an entry of an archive is not unpacked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// `/etc/passwd`, `C:\x`.
@@ -102,6 +128,9 @@ pub enum Refusal {
     /// Wheels have no links (the format's specification knows files only), and a link can lead out.
     #[error("it is a symbolic link")]
     Symlink,
+    /// A device, a pipe or a socket.
+    #[error("it is neither a file nor a directory")]
+    Special,
     /// Two entries of one name: readers do not agree which one counts.
     #[error("there are two entries of this name")]
     Duplicate,
@@ -128,6 +157,34 @@ pub enum Refusal {
         compressed: u64,
         /// The highest ratio allowed.
         limit: u64,
+    },
+    /// A wheel without the list of its files.
+    #[error("the wheel has no such file, or several")]
+    NoRecord,
+    /// A recorded file without a sha256.
+    #[error("`RECORD` has no sha256 for it")]
+    NoSum,
+    /// In the archive, not in the list.
+    #[error("`RECORD` does not list it")]
+    NotRecorded,
+    /// In the list, not in the archive.
+    #[error("`RECORD` lists it, and it is not in the archive")]
+    OnlyRecorded,
+    /// Another size than listed.
+    #[error("`RECORD` says that it has {recorded} bytes, it has {size}")]
+    RecordedSize {
+        /// Bytes by `RECORD`.
+        recorded: u64,
+        /// Bytes by the archive's directory.
+        size: u64,
+    },
+    /// Another content than listed.
+    #[error("`RECORD` says that its sha256 is `{recorded}`, it is `{found}`")]
+    RecordedSum {
+        /// By `RECORD`, URL-safe base64.
+        recorded: String,
+        /// Of its content.
+        found: String,
     },
     /// The data is longer or shorter than the archive's directory says.
     #[error("its data has not the {declared} bytes that the archive's directory declares")]
@@ -157,9 +214,37 @@ impl Error {
                  and name it in `PIP_FIND_LINKS`"
                     .to_owned()
             }
+            Self::Download { failures, .. } => return failures.last().map(download_hint),
+            Self::NotInIndex { .. } => {
+                "an index may have the project and not every release of it; choose another one".to_owned()
+            }
+            Self::Proxy { .. } => {
+                "give it as `http://host:port`, in the option or in `HTTPS_PROXY`; for a host that needs none, set `NO_PROXY`"
+                    .to_owned()
+            }
             Self::Process(error) => return error.hint(),
             Self::Archive { .. } | Self::Refused { .. } | Self::NoSubtree { .. } => return None,
         })
+    }
+
+    /// Whether what was given cannot be read or must not be unpacked: a malformed file, whoever made it.
+    pub fn is_malformed(&self) -> bool {
+        matches!(self, Self::Archive { .. } | Self::Refused { .. })
+    }
+
+    /// Whether every place that was asked says that it does not have the file.
+    pub fn is_missing(&self) -> bool {
+        let says_no = |failure: &Failure| matches!(failure.problem, HttpProblem::Status { status: 404 | 410, .. });
+        match self {
+            Self::Download { failures, .. } => failures.iter().all(says_no),
+            Self::NotInIndex { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether what came is another file than the pinned one.
+    pub fn is_other_content(&self) -> bool {
+        matches!(self, Self::Checksum { .. } | Self::OtherFile { .. })
     }
 
     /// Whether the user asked for the end: nothing is wrong, and there is nothing to explain.
@@ -170,6 +255,32 @@ impl Error {
             _ => false,
         }
     }
+}
+
+fn failures_text(failures: &[Failure]) -> String {
+    match failures {
+        [one] => format!(" from {one}"),
+        several => several.iter().map(|failure| format!("\n  {failure}")).collect(),
+    }
+}
+
+fn download_hint(failure: &Failure) -> String {
+    match &failure.problem {
+        HttpProblem::Status { status: 404 | 410, .. } => {
+            "the server has no such file; check the version and the address"
+        }
+        HttpProblem::Status { status: 401 | 403 | 407, .. } => "the server wants other credentials",
+        HttpProblem::Status { .. } => "the server has trouble; run again later: what has come is kept",
+        HttpProblem::Cut { .. } | HttpProblem::Stalled(_) => "run again: it goes on where it was cut",
+        HttpProblem::Connection(_) => "check the network, and the proxy in `HTTPS_PROXY` and `NO_PROXY`",
+        HttpProblem::Lasting(_) => "check the address; for certificates of your own, set `SSL_CERT_FILE`",
+        HttpProblem::OtherFile { .. } => "choose another mirror",
+    }
+    .to_owned()
+}
+
+fn found_text(found: &[String]) -> String {
+    if found.is_empty() { String::new() } else { format!("; it has {}", list(found)) }
 }
 
 fn list(names: &[String]) -> String {

@@ -45,10 +45,17 @@
 mod client;
 mod digest;
 mod error;
+mod file;
+mod http;
 mod pin;
 mod progress;
 mod unpack;
 mod wheel;
 
+pub use digest::of_file as sha256;
 pub use error::{Attempt, Error, Refusal};
+pub use file::FilePin;
+pub use http::{Failure, Fetched, Http, HttpProblem, Limits};
 pub use pin::WheelPin;
+pub use unpack::{RecordLine, WheelFacts, check_wheel, record};
+pub use wheel::settle;

@@ -13,7 +13,7 @@ use crate::{digest, progress};
 
 /// The kind of the entries, and the store's directory for downloads under way.
 const KIND: &str = "wheels";
-const DOWNLOADS: &str = ".downloads";
+pub(crate) const DOWNLOADS: &str = ".downloads";
 
 impl WheelPin {
     /// The directory with the wheel's files (of the subtree to keep, if the pin names one), fetched if missing.
@@ -81,7 +81,7 @@ fn verify(pin: &WheelPin, file: &Path, origin: String) -> Result<(), Error> {
         return Ok(());
     }
     fs_err::remove_file(file).map_err(|e| StoreError::io("cannot delete a file that is not the pinned one", e))?;
-    Err(Error::Checksum { file: pin.file, origin, expected: pin.sha256, found })
+    Err(Error::Checksum { file: pin.file.to_owned(), origin, expected: pin.sha256.to_owned(), found })
 }
 
 /// The directories of the download; `tmp` and `tree` are emptied, the rest is kept from an earlier run.
@@ -143,9 +143,12 @@ fn take_over(pin: &WheelPin, tree: &Path, target: &Path) -> Result<usize, StoreE
     Ok(progress::files_under(target))
 }
 
-/// Has everything on the disk before the entry gets its name, so that a crash of the machine cannot leave a named entry
-/// with empty files. One call for the whole file system: syncing 20 000 files one by one takes minutes.
-fn settle(dir: &Path) -> Result<(), StoreError> {
+/// Has everything below a directory on the disk before it gets its name, so that a crash of the machine cannot leave a named
+/// directory with empty files. One call for the whole file system: syncing 20 000 files one by one takes minutes.
+///
+/// # Errors
+/// The disk is full or broken.
+pub fn settle(dir: &Path) -> Result<(), StoreError> {
     let failed = |source| StoreError::write("cannot write the fetched files to the disk", dir, source);
     let opened = fs_err::File::open(dir).map_err(failed)?;
     #[cfg(target_os = "linux")]

@@ -31,6 +31,7 @@ pub mod npu_smi;
 mod on_chip;
 mod soc;
 mod supported;
+mod symbol_versions;
 mod target;
 mod version;
 
@@ -47,5 +48,6 @@ pub use supported::{
     MINIMUM_CANN, MINIMUM_DRIVER, PairVerdict, SupportedPair, is_cann_below_minimum, is_driver_below_minimum,
     supported_pair, supported_pairs,
 };
+pub use symbol_versions::{dotted, highest_symbol_version};
 pub use target::Target;
 pub use version::Version;

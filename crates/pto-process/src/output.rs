@@ -91,6 +91,12 @@ impl Output {
         if self.success() { Ok(self) } else { Err(Error::Failed(Box::new(self))) }
     }
 
+    /// Whether it said that the disk, the quota or a file is full: the texts of ENOSPC, EDQUOT and EFBIG, which programs
+    /// pass on from the system.
+    pub fn says_disk_full(&self) -> bool {
+        pto_context::says_disk_full(&self.stderr.text())
+    }
+
     /// The last `count` lines that are not blank, of standard error or, if that is empty, of standard output; masked.
     pub fn last_words(&self, count: usize) -> String {
         let tail = |captured: &Captured| {

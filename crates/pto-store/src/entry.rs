@@ -1,16 +1,19 @@
 //! One entry of the store: whole or not there.
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use pto_context::Context;
 
 use crate::error::Error;
+use crate::inventory::sums_path;
 use crate::lock::Lock;
+use crate::sums;
 
-const LOCK: &str = ".lock-";
-const BUILDING: &str = ".building-";
-const TRASH: &str = ".trash-";
+pub(crate) const LOCK: &str = ".lock-";
+pub(crate) const BUILDING: &str = ".building-";
+pub(crate) const TRASH: &str = ".trash-";
 
 /// A handle on an entry, a directory named by its key. Names that start with a dot are the store's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +56,22 @@ impl Entry {
         cx: &Context,
         build: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<PathBuf, E> {
+        self.get_or_build_summed(cx, |dir| {
+            build(dir)?;
+            Ok(sums::of_dir(dir)?)
+        })
+    }
+
+    /// The same for a builder that has summed up its files already, as a download does: returns the sha256 of each, in
+    /// lower-case hexadecimal, by its path in the directory.
+    ///
+    /// # Errors
+    /// As [`get_or_build`](Self::get_or_build).
+    pub fn get_or_build_summed<E: From<Error>>(
+        &self,
+        cx: &Context,
+        build: impl FnOnce(&Path) -> Result<BTreeMap<PathBuf, String>, E>,
+    ) -> Result<PathBuf, E> {
         if let Some(path) = self.get() {
             return Ok(path);
         }
@@ -64,13 +83,13 @@ impl Entry {
         self.sweep();
         let building = self.fresh_building_dir()?;
         let result = build(&building);
-        if let Err(error) = result {
-            discard(&building);
+        if let Err(error) = result.and_then(|sums| self.record(&sums).map_err(E::from)) {
+            self.forget(&building);
             return Err(error);
         }
         let path = self.path();
         if let Err(source) = fs_err::rename(&building, &path) {
-            discard(&building);
+            self.forget(&building);
             return Err(Error::write("cannot put a finished entry into the store", &self.kind, source).into());
         }
         drop(lock);
@@ -90,7 +109,19 @@ impl Entry {
         let trash = self.trash_name();
         fs_err::rename(self.path(), &trash).map_err(|e| self.write_error(e))?;
         discard(&trash);
+        let _ = std::fs::remove_file(sums_path(&self.kind, &self.key));
         Ok(())
+    }
+
+    /// Gives up what has been built.
+    fn forget(&self, built: &Path) {
+        discard(built);
+        let _ = std::fs::remove_file(sums_path(&self.kind, &self.key));
+    }
+
+    /// Writes down the sums of what has been built. If the process dies before the entry has its name, they are rubbish.
+    fn record(&self, sums: &BTreeMap<PathBuf, String>) -> Result<(), Error> {
+        fs_err::write(sums_path(&self.kind, &self.key), sums::text(sums)).map_err(|e| self.write_error(e))
     }
 
     fn lock(&self, cx: &Context) -> Result<Lock, Error> {

@@ -27,9 +27,13 @@
 
 mod entry;
 mod error;
+mod inventory;
 mod lock;
 mod store;
+mod sums;
 
 pub use entry::Entry;
 pub use error::{Error, stop_if_interrupted};
+pub use inventory::{Finding, GcOptions, Item, Removed};
+pub use lock::Lock;
 pub use store::Store;

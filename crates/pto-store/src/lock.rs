@@ -16,16 +16,21 @@ const POLL: Duration = Duration::from_millis(30);
 /// How long a wait may last before the user is told what it is for.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// A held lock. The kernel gives it back when the process ends, however it ends.
+/// A held lock on a file. The kernel gives it back when the process ends, however it ends.
+///
+/// The file is removed when the lock is given back, so a directory that is left alone holds none.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     file: File,
     path: PathBuf,
 }
 
 impl Lock {
-    /// Takes the lock, waiting for whoever holds it.
-    pub(crate) fn acquire(cx: &Context, path: &Path, what: &str) -> Result<Self, Error> {
+    /// Takes the lock, waiting for whoever holds it. `what` is told to a user who has to wait for more than a moment.
+    ///
+    /// # Errors
+    /// The file cannot be made or locked; [`Error::Interrupted`] while waiting.
+    pub fn acquire(cx: &Context, path: &Path, what: &str) -> Result<Self, Error> {
         let start = Instant::now();
         let task = format!("wait:{what}");
         let mut told = false;
@@ -47,8 +52,11 @@ impl Lock {
         }
     }
 
-    /// Takes the lock if nobody holds it.
-    pub(crate) fn try_acquire(path: &Path) -> Result<Option<Self>, Error> {
+    /// Takes the lock if nobody holds it; `None` if somebody does.
+    ///
+    /// # Errors
+    /// The file cannot be made or locked.
+    pub fn try_acquire(path: &Path) -> Result<Option<Self>, Error> {
         let failed = |source| Error::write("cannot open a lock file", path, source);
         let file = File::options().create(true).append(true).open(path).map_err(failed)?;
         match file.file().try_lock() {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pto_context::{Context, says_disk_full};
+use pto_context::Context;
 use pto_process::{Invocation, Output, Status};
 use serde::{Deserialize, Serialize};
 
@@ -162,7 +162,7 @@ impl Compiler {
             // Killed, by the system or by its deadline: that says nothing of what it was given.
             return Err(pto_process::Error::Failed(Box::new(output)).into());
         }
-        if !output.success() && says_disk_full(&output.stderr.text()) {
+        if !output.success() && output.says_disk_full() {
             // Not the kernel's fault, whatever the exit code.
             return Err(CpuError::Write(io::ErrorKind::StorageFull.into()));
         }

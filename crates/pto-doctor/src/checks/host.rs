@@ -1,10 +1,11 @@
 //! The host: processor, C and C++ libraries, room.
 
 use pto_context::Context;
+use pto_platform::dotted;
 
 use super::new;
 use crate::check::{Check, Source};
-use crate::elf_strings::{SymbolVersion, dotted};
+use crate::elf_strings::SymbolVersion;
 use crate::facts;
 use crate::files::{self, Reading};
 use crate::finding::Finding;

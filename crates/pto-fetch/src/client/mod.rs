@@ -91,7 +91,7 @@ fn run(cx: &Context, client: Invocation, place: &Workplace) -> Result<Result<Out
     match output.status {
         Status::Exited(0) => Ok(Ok(output)),
         Status::Interrupted => Err(StoreError::Interrupted.into()),
-        _ if pto_context::says_disk_full(&output.stderr.text()) => {
+        _ if output.says_disk_full() => {
             let source = std::io::Error::new(std::io::ErrorKind::StorageFull, output.last_words(2));
             let path = place.wheels.parent().unwrap_or(&place.wheels).to_owned();
             Err(StoreError::NoSpace { path, source }.into())

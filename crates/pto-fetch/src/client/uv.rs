@@ -25,9 +25,9 @@ pub(super) fn deliver(cx: &Context, pin: &WheelPin, place: &Workplace) -> Result
         Ok(_) => Ok(Try::Delivered(Delivery::Tree(place.tree.clone()))),
         Err(Try::Failed { attempt, last_resort }) => match computed_sha256(&attempt.last_words) {
             Some(found) => Err(Error::Checksum {
-                file: pin.file,
+                file: pin.file.to_owned(),
                 origin: mirrors::origin(cx, "uv"),
-                expected: pin.sha256,
+                expected: pin.sha256.to_owned(),
                 found: found.to_owned(),
             }),
             None => Ok(Try::Failed { attempt, last_resort }),

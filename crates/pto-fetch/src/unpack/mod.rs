@@ -3,6 +3,8 @@
 //! The checksum comes first, so these rules matter when a pin itself was made from a bad file: a second wall.
 
 mod names;
+mod record;
+mod wheel;
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -14,6 +16,10 @@ use zip::read::ZipArchive;
 
 use crate::error::{Error, Refusal};
 use names::Names;
+pub use record::{RecordLine, record};
+pub use wheel::{WheelFacts, check_wheel};
+
+type Archive = ZipArchive<File>;
 
 /// The highest size ratio of an entry above [`RATIO_FREE`]. Headers full of repetition reach 60; deflate can do 1032.
 const MAX_RATIO: u64 = 250;
@@ -34,12 +40,7 @@ pub(crate) struct Job<'a> {
 impl Job<'_> {
     /// Checks the whole archive, then writes the files that are wanted into `target`. Returns how many.
     pub(crate) fn unpack(&self, target: &Path) -> Result<usize, Error> {
-        let open = || File::open(self.archive).map_err(|e| StoreError::io("cannot read the downloaded file", e));
-        let mut archive = ZipArchive::new(open()?).map_err(|e| self.unreadable(e))?;
-        if archive.has_duplicate_names() {
-            let name = repeated_name(open()?, archive.central_directory_start());
-            return Err(self.refuse(name.unwrap_or_else(|| "?".to_owned()), Refusal::Duplicate));
-        }
+        let mut archive = self.open()?;
         self.check(&mut archive)?;
         let mut count = 0;
         for index in 0..archive.len() {
@@ -49,8 +50,18 @@ impl Job<'_> {
         Ok(count)
     }
 
+    fn open(&self) -> Result<Archive, Error> {
+        let open = || File::open(self.archive).map_err(|e| StoreError::io("cannot read the downloaded file", e));
+        let archive = ZipArchive::new(open()?).map_err(|e| self.unreadable(e))?;
+        if archive.has_duplicate_names() {
+            let name = repeated_name(open()?, archive.central_directory_start());
+            return Err(self.refuse(name.unwrap_or_else(|| "?".to_owned()), Refusal::Duplicate));
+        }
+        Ok(archive)
+    }
+
     /// Looks at every entry, wanted or not, before the first byte is written.
-    fn check(&self, archive: &mut ZipArchive<File>) -> Result<(), Error> {
+    fn check(&self, archive: &mut Archive) -> Result<(), Error> {
         let mut names = Names::default();
         let mut total = 0u64;
         for index in 0..archive.len() {
@@ -60,6 +71,8 @@ impl Job<'_> {
             total = total.saturating_add(size);
             let refusal = if entry.is_symlink() {
                 Some(Refusal::Symlink)
+            } else if is_special(entry.unix_mode()) {
+                Some(Refusal::Special)
             } else if total > self.limit {
                 Some(Refusal::TooLarge { total, limit: self.limit })
             } else if size > RATIO_FREE && size / compressed.max(1) > MAX_RATIO {
@@ -74,7 +87,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn write(&self, archive: &mut ZipArchive<File>, index: usize, target: &Path) -> Result<bool, Error> {
+    fn write(&self, archive: &mut Archive, index: usize, target: &Path) -> Result<bool, Error> {
         let mut entry = archive.by_index(index).map_err(|e| self.unreadable(e))?;
         let name = entry.name().map_err(|e| self.unreadable(e))?.into_owned();
         let Some(kept) = (self.keep)(&name).filter(|_| !entry.is_dir()) else { return Ok(false) };
@@ -95,13 +108,12 @@ impl Job<'_> {
         loop {
             // Reading to the end makes the reader compare the entry's CRC.
             let n = entry.read(&mut buffer).map_err(|e| self.unreadable(e.into()))?;
-            if n as u64 > left || (n == 0 && left > 0) {
+            if count_lies(n, &mut left) {
                 return Err(self.refuse(name, Refusal::SizeLies { declared }));
             }
             if n == 0 {
                 return Ok(true);
             }
-            left -= n as u64;
             file.write_all(&buffer[..n]).map_err(failed)?;
         }
     }
@@ -117,6 +129,20 @@ impl Job<'_> {
     fn refuse(&self, entry: String, refusal: Refusal) -> Error {
         Error::Refused { file: self.file(), entry, refusal }
     }
+}
+
+/// Takes what was read from what is left; whether it is more than was left, or the end came before.
+fn count_lies(read: usize, left: &mut u64) -> bool {
+    let lies = read as u64 > *left || (read == 0 && *left > 0);
+    *left = left.saturating_sub(read as u64);
+    lies
+}
+
+/// Whether an entry says that it is neither a file nor a directory: a device, a pipe, a socket.
+fn is_special(mode: Option<u32>) -> bool {
+    const KIND: u32 = 0o170_000;
+    const ORDINARY: [u32; 3] = [0, 0o100_000, 0o040_000];
+    mode.is_some_and(|mode| !ORDINARY.contains(&(mode & KIND)))
 }
 
 /// The first name that occurs twice in the archive's central directory. The reader keeps one entry per name, so the
