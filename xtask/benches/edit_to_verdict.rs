@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use pto_compile::cpu::Toolchain;
 use pto_context::{Context, Silent};
 use pto_kernel::Manifest;
-use pto_kernel::run::{Fetching, Setup, Workshop, cpu_request, soc_for};
+use pto_kernel::run::{CpuTools, Fetching, Setup, cpu_request, soc_for};
 use pto_launch::Worker;
 use pto_platform::Target;
 use pto_process::Invocation;
@@ -30,22 +30,22 @@ fn main() -> Result<(), Box<dyn Error>> {
         if named.is_empty() { KERNELS.to_vec() } else { named.iter().map(String::as_str).collect() };
     let cx = Context::from_process(Arc::new(Silent))?;
     let scratch = tempfile::tempdir()?;
-    let workshop = workshop(&cx, scratch.path())?;
-    let tools = workshop.cpu.as_ref().ok_or("a workshop for the CPU has its tools")?;
+    let setup = setup(&cx, scratch.path())?;
+    let tools = CpuTools::find(&cx, &setup)?;
     println!("{}, {}", tools.toolchain.compiler.describe(), tools.headers.why);
     println!(
         "{:12} {:>14} {:>16} {:>7} {:>11} {:>12} {:>7}",
         "kernel", "plain compile", "edit to verdict", "ratio", "unchanged", "kernel's own", "rest"
     );
     for kernel in kernels {
-        let figures = measure(&cx, &workshop.setup, &tools.toolchain, kernel, scratch.path())?;
+        let figures = measure(&cx, &setup, &tools.toolchain, kernel, scratch.path())?;
         println!("{kernel:12} {figures}");
     }
     Ok(())
 }
 
-fn workshop(cx: &Context, scratch: &Path) -> Result<Workshop, Box<dyn Error>> {
-    let setup = Setup {
+fn setup(cx: &Context, scratch: &Path) -> Result<Setup, Box<dyn Error>> {
+    Ok(Setup {
         pto_isa: None,
         cxx: None,
         fetching: Fetching::Allowed,
@@ -53,8 +53,7 @@ fn workshop(cx: &Context, scratch: &Path) -> Result<Workshop, Box<dyn Error>> {
         shared: Store::open(Store::default_root(cx)?),
         artifacts: Store::open(scratch.join("artifacts")),
         worker: Worker::at(env!("CARGO_BIN_EXE_xtask")),
-    };
-    Ok(Workshop::open(cx, setup, Target::Cpu)?)
+    })
 }
 
 /// Medians of one kernel.
@@ -148,7 +147,7 @@ fn plain_compile(
 ) -> Result<Duration, Box<dyn Error>> {
     let manifest = Manifest::load(&dir.join("kernel.toml"))?;
     let soc = soc_for(&manifest, Target::Cpu, None)?;
-    let mut request = cpu_request(setup, &manifest, soc)?;
+    let mut request = cpu_request(&manifest, soc, setup.opt_level)?;
     request.precompiled = false;
     let fresh = Store::open(scratch.join("plain"));
     let artifact = pto_compile::cpu::build(cx, &setup.shared, &fresh, toolchain, &request)?;

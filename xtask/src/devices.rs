@@ -4,9 +4,9 @@ use std::io::{Read as _, stdin};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use pto_context::with_causes;
 use pto_doctor::ProbeOptions;
 use pto_doctor::devices::{Devices, Holder, Look, Npu, Probed, SetAside};
-use pto_kernel::run::with_causes;
 use pto_platform::npu_smi::Activity;
 use pto_quarantine::{Quarantine, Record};
 use serde::Serialize;

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use pto_context::Context;
+use pto_context::{Context, with_causes};
 use pto_doctor::diff::{Difference, diff};
 use pto_doctor::{CheckReport, DoctorError, Examination, Report, Snapshot, Status, checks, examine};
-use pto_kernel::run::with_causes;
 use serde::Serialize;
 
 use crate::exit::{Failure, Outcome};

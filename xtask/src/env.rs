@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use pto_compile::cann;
 use pto_context::Context;
-use pto_kernel::run::with_causes;
+use pto_context::with_causes;
 use pto_ptoas::{Activation, ActivationOptions, Shell, activation};
 use serde::Serialize;
 

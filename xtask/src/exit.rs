@@ -1,42 +1,48 @@
 //! Exit codes, and the one place where an error is shown.
 
-use std::io::ErrorKind;
 use std::process::ExitCode;
 
+use pto_context::{is_disk_full, with_causes};
 use pto_kernel::KernelError;
-use pto_kernel::run::{Fault, Problem, RunError, with_causes};
+use pto_kernel::run::{Fault, KernelStatus, Problem, RunError};
 use serde::Serialize;
 
 use crate::{out, progress, style};
 
 /// Everything that was asked for is so.
-pub const PASSED: u8 = 0;
+const PASSED: u8 = 0;
 /// The verdict is negative: a check failed, values differ, a kernel crashed or hung or does not compile.
-pub const NEGATIVE: u8 = 1;
+const NEGATIVE: u8 = 1;
 /// Wrong usage, or a malformed input file.
-pub const USAGE: u8 = 2;
+const USAGE: u8 = 2;
 /// This machine lacks something, which is named together with how to get it.
-pub const BLOCKED: u8 = 3;
+const BLOCKED: u8 = 3;
 /// Ctrl-C, as shells have it.
-pub const INTERRUPTED: u8 = 130;
+const INTERRUPTED: u8 = 130;
 
-/// How a verb ended that could do its work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a verb ended that could do its work. Of several the last in this order counts: what was given wrongly has to be
+/// mended before the rest says anything, and a verdict weighs more than what this machine lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// Everything is as it should be.
     Passed,
-    /// Something is not.
+    /// What could be done went well, but this machine lacks something for the rest.
+    Blocked,
+    /// Something is not as it should be.
     Negative,
     /// The rest was done, but something that was given is malformed.
     Malformed,
-    /// What could be done went well, but this machine lacks something for the rest.
-    Blocked,
 }
 
 impl Outcome {
     /// `Passed` if so.
     pub fn passed_if(passed: bool) -> Self {
         if passed { Self::Passed } else { Self::Negative }
+    }
+
+    /// What several come to.
+    pub fn of_all(outcomes: impl IntoIterator<Item = Self>) -> Self {
+        outcomes.into_iter().max().unwrap_or(Self::Passed)
     }
 
     /// The exit code.
@@ -47,6 +53,17 @@ impl Outcome {
             Self::Malformed => USAGE,
             Self::Blocked => BLOCKED,
         })
+    }
+}
+
+impl From<KernelStatus> for Outcome {
+    fn from(status: KernelStatus) -> Self {
+        match status {
+            KernelStatus::Passed | KernelStatus::Skipped => Self::Passed,
+            KernelStatus::Failed | KernelStatus::NotBuilt => Self::Negative,
+            KernelStatus::Malformed => Self::Malformed,
+            KernelStatus::Blocked => Self::Blocked,
+        }
     }
 }
 
@@ -95,8 +112,8 @@ impl Failure {
 
     /// A file could not be read or written.
     pub fn io(error: &std::io::Error) -> Self {
-        let full = matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge);
-        Self::blocked(with_causes(error), full.then(|| "free some space and run again".to_owned()))
+        let hint = is_disk_full(error).then(|| "free some space and run again".to_owned());
+        Self::blocked(with_causes(error), hint)
     }
 
     /// A child could not do its work.
@@ -111,11 +128,6 @@ impl Failure {
         let (first, rest) = text.trim().split_once("\n\n").unwrap_or((text.trim(), ""));
         let hint = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
         Self::usage(first.trim_start_matches("error: "), hint)
-    }
-
-    /// The exit code it asks for.
-    pub fn code(&self) -> u8 {
-        self.code
     }
 
     /// The same as part of a report.
@@ -153,12 +165,8 @@ impl From<RunError> for Failure {
             Fault::Machine => BLOCKED,
             Fault::Interrupt => INTERRUPTED,
         };
-        let message = match &error {
-            // Each finding has its place and its own help.
-            RunError::Kernel(KernelError::Manifest(errors)) => errors.render(),
-            error => with_causes(error),
-        };
-        Self { code, hint: error.hint(), message }
+        let Problem { message, hint } = Problem::from(&error);
+        Self { code, message, hint }
     }
 }
 

@@ -1,12 +1,13 @@
 //! `quickstart`: everything from a fresh clone to verified kernels.
 
 use pto_kernel::discover::discover;
-use pto_kernel::run::{CpuTools, HeaderSource, KernelResult, Report, Totals};
-use pto_platform::Target;
+use pto_kernel::run::{
+    CpuTools, HeaderSource, KernelResult, Report, Suite, TestOptions, Totals, Workshop, test_kernels,
+};
 use serde::Serialize;
 
 use crate::exit::{Failure, Outcome};
-use crate::kernel::{Options, Run, Selection, outcome, render, run_kernels, save};
+use crate::kernel::{outcome, render, save};
 use crate::setup::{Build, Common, shown, workspace_root};
 use crate::{out, style};
 
@@ -41,17 +42,19 @@ struct Results<'a> {
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
     let examples = shown(&cx, &workspace_root(&cx).join("examples"));
-    let found = Selection::from(discover(&examples));
-    if found.kernels.is_empty() && found.refused.is_empty() {
+    let suite = Suite::from(discover(&examples));
+    if suite.kernels.is_empty() && suite.refused.is_empty() {
         return Err(Failure::usage(format!("there are no examples in `{}`", examples.display()), None));
     }
-    let workshop = args.build.workshop(&cx, Target::Cpu)?;
-    let report = run_kernels(&Run { cx: &cx, workshop: &workshop, options: &Options::default() }, found)?;
+    let setup = args.build.setup(&cx)?;
+    let tools = CpuTools::find(&cx, &setup)?;
+    let workshop = Workshop::for_cpu(setup, tools.clone());
+    let report = test_kernels(&cx, &workshop, suite, &TestOptions::default())?;
     let saved = save(&cx, &report);
-    let tools = workshop.cpu.as_ref();
-    match tools.filter(|_| args.common.json) {
-        Some(tools) => out::json(&document(&report, tools))?,
-        None => out::text(&text(&report, tools))?,
+    if args.common.json {
+        out::json(&document(&report, &tools))?;
+    } else {
+        out::text(&text(&report, &tools))?;
     }
     saved?;
     outcome(&report)
@@ -66,18 +69,16 @@ fn document<'a>(report: &'a Report, tools: &'a CpuTools) -> Document<'a> {
     }
 }
 
-fn text(report: &Report, tools: Option<&CpuTools>) -> String {
+fn text(report: &Report, tools: &CpuTools) -> String {
     let mut text = render(report);
-    if let Some(tools) = tools {
-        text += &format!(
-            "\n{} {}\n{}  {}\n          {}\n",
-            style::bold("compiler"),
-            tools.toolchain.compiler.describe(),
-            style::bold("PTO-ISA"),
-            tools.headers.why,
-            tools.headers.dir.display(),
-        );
-    }
+    text += &format!(
+        "\n{} {}\n{}  {}\n          {}\n",
+        style::bold("compiler"),
+        tools.toolchain.compiler.describe(),
+        style::bold("PTO-ISA"),
+        tools.headers.why,
+        tools.headers.dir.display(),
+    );
     if report.passed {
         text += NEXT;
     }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pto_context::Context;
-use pto_kernel::run::{Fetching, Setup, Workshop, with_causes};
+use pto_context::{Context, with_causes};
+use pto_kernel::run::{Fetching, Setup, Workshop};
 use pto_launch::Worker;
 use pto_platform::Target;
 use pto_store::Store;

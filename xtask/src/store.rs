@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pto_kernel::run::with_causes;
+use pto_context::with_causes;
 use pto_store::{Error, Finding, GcOptions, Item, Removed, Store};
 use serde::Serialize;
 

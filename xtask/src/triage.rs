@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::{BufReader, IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 
+use pto_context::with_causes;
 use pto_doctor::triage::{Cause, Finding, Role, Step, Surroundings, Triage, TriageError, Triager, Verdict};
-use pto_kernel::run::with_causes;
 use serde::Serialize;
 
 use crate::exit::{Failure, Outcome};

@@ -281,7 +281,7 @@ fn golden_by_a_program() {
     let Some(scratch) = Scratch::new() else { return };
     let numpy = assert_cmd::Command::new("python3").args(["-c", "import numpy"]).output();
     if !numpy.is_ok_and(|output| output.status.success()) {
-        println!("skipped: `python3` with NumPy is not here");
+        pto_test::skip("`python3` with NumPy is not here");
         return;
     }
     scratch.kernel("foo");

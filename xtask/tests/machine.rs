@@ -1,5 +1,5 @@
 //! What a machine can lack, and what is said of it.
-#![expect(clippy::print_stderr, clippy::disallowed_methods, reason = "a test is the caller whom the rules are for")]
+#![expect(clippy::disallowed_methods, reason = "a test is the caller whom the rules are for")]
 
 mod scratch;
 
@@ -36,7 +36,7 @@ fn in_shell(scratch: &Scratch, script: &str) -> assert_cmd::Command {
 fn in_own_mounts(scratch: &Scratch, script: &str) -> Option<assert_cmd::Command> {
     let may = std::process::Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
     if !may.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: file systems cannot be mounted here, which takes root");
+        pto_test::absent("file systems cannot be mounted here, which takes root");
         return None;
     }
     Some(wrapped(scratch, &["unshare", "-m", "sh", "-ec", script, "sh"]))
@@ -86,7 +86,7 @@ fn a_compiler_that_is_none() {
     let ran = run(scratch.command(TEST).env("CXX", "true")).expect(3);
     says(&ran, &["`true` (from `CXX`)", "hint: name another one"]);
     let ran = run(&mut scratch.command(&[TEST, &["--cxx", "sh -c"]].concat())).expect(3);
-    says(&ran, &["`sh -c` (given as `--cxx`)", "hint: name another one"]);
+    says(&ran, &["`sh -c` (given explicitly)", "hint: name another one"]);
 }
 
 #[test]
@@ -106,11 +106,7 @@ fn no_network_and_no_packages() {
     let ran = run(command.env_remove("PTO_LIB_PATH").env("PTOKIT_HOME", &home)).expect(3);
     says(
         &ran,
-        &[
-            "no PTO-ISA headers: the pinned package",
-            "`--offline` fetches nothing",
-            "hint: run once without `--offline`",
-        ],
+        &["no PTO-ISA headers: the pinned package", "nothing may be fetched", "hint: run once without `--offline`"],
     );
 }
 

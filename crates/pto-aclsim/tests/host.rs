@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 const HEADERS: &str = "PTOKIT_ACL_HEADERS";
 
 #[expect(clippy::disallowed_methods, reason = "a test is told by the environment where the headers are")]
-#[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
 fn headers() -> Option<OsString> {
     let found = std::env::var_os(HEADERS);
     if found.is_none() {
-        eprintln!("SKIPPED: `{HEADERS}` is not set, so no host program was compiled against the real headers");
+        pto_test::skip(&format!("`{HEADERS}` is not set, so no host program was compiled against the real headers"));
     }
     found
 }

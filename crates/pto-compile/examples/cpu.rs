@@ -30,18 +30,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let store = Store::open(Store::default_root(&cx)?);
     let request = ToolchainRequest { headers: headers.into(), ..ToolchainRequest::default() };
     let toolchain = Toolchain::configure(&cx, &store, &request)?;
-    let request = KernelRequest {
-        name: "kernel".to_owned(),
-        sources: vec![source.into()],
-        generated: Vec::new(),
-        core: core.parse()?,
-        soc: Soc::by_name(rest.first().map_or("Ascend910B2", String::as_str))?,
-        defines: Vec::new(),
-        include_dirs: Vec::new(),
-        opt_level: 1,
-        precompiled: true,
-        extra_flags: Vec::new(),
-    };
+    let soc = Soc::by_name(rest.first().map_or("Ascend910B2", String::as_str))?;
+    let request = KernelRequest::new("kernel", vec![source.into()], core.parse()?, soc);
     let artifact = build(&cx, &store, &store, &toolchain, &request)?;
     println!(
         "{} ({}, {:?})",

@@ -32,6 +32,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         core: core.parse()?,
         name: stem.unwrap_or_default().to_string_lossy().into_owned(),
         sources: sources.iter().map(PathBuf::from).collect(),
+        generated: Vec::new(),
         launcher: None,
         out_dir: "target/pto".into(),
         options: CompileOptions::default(),

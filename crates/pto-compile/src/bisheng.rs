@@ -13,15 +13,18 @@
 //! sources, the output, libraries. Include directories that this CANN does not have are kept: the compiler skips them,
 //! and the plan is the same on every machine.
 
+mod build;
 mod camodel;
 mod diagnose;
 mod error;
 mod flags;
+mod headers;
 mod host;
 mod kernel;
 mod options;
 mod words;
 
+pub use build::{Built, build};
 pub use camodel::Simulator;
 pub use diagnose::{Diagnosis, Versions, diagnose, without_crash_report};
 pub use error::BishengError;

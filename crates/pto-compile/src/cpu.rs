@@ -10,12 +10,10 @@
 
 mod build;
 mod compiler;
-mod deps;
 mod diagnostics;
 mod error;
 mod features;
 mod job;
-mod key;
 mod overlay;
 mod precompiled;
 mod resources;
@@ -27,7 +25,7 @@ mod survey;
 mod toolchain;
 
 pub use build::{Artifact, KernelRequest, build};
-pub use compiler::{Candidate, Compiler, Family};
+pub use compiler::{Compiler, Family};
 pub use error::{CpuError, Rejected};
 pub use features::Features;
 pub use survey::{Survey, survey};

@@ -16,6 +16,7 @@
 //!     core: Core::Vec,
 //!     name: "vec_add".to_owned(),
 //!     sources: vec!["vec_add.cpp".into()],
+//!     generated: Vec::new(),
 //!     launcher: None,
 //!     out_dir: "out".into(),
 //!     options: CompileOptions::default(),
@@ -26,9 +27,15 @@
 //! # Ok::<(), pto_compile::bisheng::BishengError>(())
 //! ```
 //!
-//! This crate must not know how an artifact is launched, nor what a manifest looks like.
+//! This crate must not know how an artifact is launched, what a manifest looks like, nor how its values were given: a hint
+//! alone may name an option of `cargo xtask`.
 
 pub mod bisheng;
 pub mod cann;
 pub mod cpu;
+mod deadline;
+mod deps;
+mod key;
 pub mod plan;
+
+pub use deadline::{DEADLINE, DEADLINE_VARIABLE};

@@ -6,18 +6,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use pto_process::Invocation;
+use pto_process::{Invocation, shell_word};
 use serde::{Deserialize, Serialize};
 
-pub use run::{DEADLINE_VARIABLE, RunError, STEP_DEADLINE};
+pub use run::RunError;
 
 /// Commands in the order in which they have to run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
+    /// Files that have to be there before the first command.
+    #[serde(default)]
+    pub generated: Vec<GeneratedFile>,
     /// The commands. A later one may read what an earlier one wrote.
     pub steps: Vec<Step>,
     /// What a reader of the plan should know, for example that the compiler is not on this machine.
     pub notes: Vec<String>,
+}
+
+/// A file that is written for a build, for example the launcher of a kernel that has none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeneratedFile {
+    /// Where it goes.
+    pub path: PathBuf,
+    /// What is in it.
+    pub text: String,
 }
 
 /// One command.
@@ -81,6 +93,7 @@ impl Plan {
     /// Appends the steps and notes of a plan that needs what this one makes. A note is not said twice.
     #[must_use]
     pub fn then(mut self, next: Self) -> Self {
+        self.generated.extend(next.generated);
         self.steps.extend(next.steps);
         for note in next.notes {
             if !self.notes.contains(&note) {
@@ -90,9 +103,10 @@ impl Plan {
         self
     }
 
-    /// The directories that outputs go to, each once.
+    /// The directories that generated files and outputs go to, each once.
     pub fn output_dirs(&self) -> BTreeSet<&Path> {
-        let parents = self.steps.iter().flat_map(|step| &step.outputs).filter_map(|path| path.parent());
+        let outputs = self.steps.iter().flat_map(|step| &step.outputs);
+        let parents = self.generated.iter().map(|file| &file.path).chain(outputs).filter_map(|path| path.parent());
         parents.filter(|dir| !dir.as_os_str().is_empty()).collect()
     }
 
@@ -104,7 +118,13 @@ impl Plan {
             let _ = writeln!(text, "# note: {}", note.replace(['\n', '\r'], " "));
         }
         for dir in self.output_dirs() {
-            let _ = writeln!(text, "mkdir -p -- {}", quoted(&dir.to_string_lossy()));
+            let _ = writeln!(text, "mkdir -p -- {}", shell_word(&dir.to_string_lossy()));
+        }
+        for file in &self.generated {
+            // Quoted, so that the shell leaves the text as it is; no C++ line is the end mark.
+            let path = shell_word(&file.path.to_string_lossy());
+            let _ = writeln!(text, "# write the launcher\ncat > {path} <<'END_OF_LAUNCHER'");
+            let _ = writeln!(text, "{}\nEND_OF_LAUNCHER", file.text.trim_end());
         }
         for step in &self.steps {
             let _ = writeln!(text, "# {}\n{}", step.purpose, step.to_shell());
@@ -124,11 +144,6 @@ impl Step {
         let start = Invocation::new(&self.program).args(&self.args);
         self.env.iter().fold(start, |invocation, (name, value)| invocation.env(name, value))
     }
-}
-
-/// One word for a POSIX shell. Quoting fails on a NUL byte alone, which no path can hold.
-fn quoted(word: &str) -> String {
-    shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -158,13 +173,13 @@ mod tests {
 
     #[test]
     fn a_note_cannot_become_a_command() {
-        let plan = Plan { steps: vec![], notes: vec!["`/opt/x\nrm -rf y` is not there".to_owned()] };
+        let plan = Plan { notes: vec!["`/opt/x\nrm -rf y` is not there".to_owned()], ..Plan::default() };
         assert_eq!(plan.to_shell().lines().count(), 1);
     }
 
     #[test]
     fn plans_chain_and_keep_each_note_once() {
-        let plan = |output| Plan { steps: vec![step(&[], output)], notes: vec!["same".to_owned()] };
+        let plan = |output| Plan { steps: vec![step(&[], output)], notes: vec!["same".to_owned()], ..Plan::default() };
         let both = plan("out/a.o").then(plan("out/b.so"));
         assert_eq!(both.notes, ["same"]);
         assert_eq!(both.artifact(), Some(Path::new("out/b.so")));
@@ -174,7 +189,8 @@ mod tests {
 
     #[test]
     fn json_gives_back_the_same_plan() {
-        let plan = Plan { steps: vec![step(&["-c"], "k.o")], notes: vec![] };
+        let file = GeneratedFile { path: "k.cpp".into(), text: "int a;\n".to_owned() };
+        let plan = Plan { generated: vec![file], steps: vec![step(&["-c"], "k.o")], notes: vec![] };
         let json = serde_json::to_string(&plan).unwrap();
         assert!(json.contains(r#""purpose":"kernel-object""#), "{json}");
         assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan);

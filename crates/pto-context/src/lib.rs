@@ -1,5 +1,6 @@
 //! What a ptokit library may know of its surroundings, given by the caller and never taken behind its back: the root
-//! directory, the environment, and a sink for events.
+//! directory, the environment, and a sink for events. With it comes what every library does in the same way: work on as
+//! many threads as there are processors, tell a full disk from other errors, read a deadline.
 //!
 //! This crate must not know what any library does with them, nor how an event is rendered.
 //!
@@ -11,15 +12,21 @@
 //! assert_eq!(cx.under_root("/etc/ascend_install.info"), std::path::Path::new("/tmp/tree/etc/ascend_install.info"));
 //! ```
 
+mod error;
 mod event;
 pub mod interrupt;
+mod parallel;
+mod seconds;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use error::{is_disk_full, says_disk_full, with_causes};
 pub use event::{Event, EventSink, Recorder, Silent};
+pub use parallel::{in_parallel, processors};
+pub use seconds::BadSeconds;
 
 /// The surroundings of one call. Cheap to clone.
 #[derive(Clone)]
@@ -88,6 +95,11 @@ impl Context {
     /// The working directory that relative paths of the user refer to.
     pub fn cwd(&self) -> &Path {
         &self.cwd
+    }
+
+    /// The directory for files that nobody keeps: `TMPDIR`, else `/tmp`.
+    pub fn temp_dir(&self) -> PathBuf {
+        self.cwd.join(self.var_os("TMPDIR").unwrap_or("/tmp".as_ref()))
     }
 
     /// An absolute path of the inspected machine, as a path that can be opened here.

@@ -115,7 +115,7 @@ pub struct Choice {
 
 /// Runs the probe: `worker` is a program whose `main` calls [`intercept`].
 pub fn run(cx: &Context, worker: &Path, choice: Choice, deadline: Duration) -> AclProbe {
-    let dir = match tempfile::Builder::new().prefix("pto-doctor-").tempdir() {
+    let dir = match tempfile::Builder::new().prefix("pto-doctor-").tempdir_in(cx.temp_dir()) {
         Ok(dir) => dir,
         Err(error) => return AclProbe::NotRun(format!("no temporary directory for the probe: {error}")),
     };

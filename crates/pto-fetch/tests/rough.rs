@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use pto_process::{Invocation, Status};
-use support::{World, machine, skipped};
+use support::{World, machine};
 
 /// How often the fetch is killed.
 const KILLS: u32 = 40;
@@ -94,7 +94,7 @@ fn a_disk_that_fills_up_is_named_and_leaves_no_entry() {
             Invocation::new("sh").args(["-c", script]).cwd(world.path("store")).run(&machine()).unwrap().success()
         };
         if !sh(&format!("mount -t tmpfs -o size={kilobytes}k none .")) {
-            return skipped("no small file system can be mounted here (needs root)");
+            return pto_test::absent("no small file system can be mounted here (needs root)");
         }
         let result = world.pin.fetch(&world.cx(), &world.store());
         let there = world.whole(FILES);

@@ -279,3 +279,12 @@ proptest! {
         agree_with_slow(&actual, &expected)?;
     }
 }
+
+#[test]
+fn a_golden_that_is_nan_itself_is_said() {
+    let said =
+        |actual: &[f32], expected: &[f32]| plain(actual, expected).to_string().contains("the golden itself is NaN");
+    let nan = f32::NAN;
+    assert!(said(&[nan, 1.0], &[nan, 2.0]));
+    assert!(!said(&[nan, 1.0], &[1.0, 2.0]) && !said(&[1.0, 1.0], &[nan, 1.0]));
+}

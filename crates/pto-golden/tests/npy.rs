@@ -37,7 +37,7 @@ for path in glob.glob("*.npy"):
 print("read", len(glob.glob("*_?.npy")))
 "#;
     match support::numpy(dir.path(), script) {
-        Err(why) => eprintln!("skipped: {why}"),
+        Err(why) => pto_test::skip(&why),
         Ok(out) => {
             assert_eq!(out.trim(), format!("read {}", DType::ALL.len() * SHAPES.len()));
             for dtype in DType::ALL {

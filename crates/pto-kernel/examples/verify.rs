@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use pto_context::{Context, Silent};
+use pto_context::{Context, Silent, with_causes};
 use pto_kernel::Manifest;
-use pto_kernel::run::{Fetching, KernelResult, RunError, Setup, TestOptions, Workshop, test_kernel, with_causes};
+use pto_kernel::run::{Fetching, KernelResult, RunError, Setup, TestOptions, Workshop, test_kernel};
 use pto_launch::Worker;
 use pto_platform::Target;
 use pto_store::Store;

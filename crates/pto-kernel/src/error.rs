@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pto_golden::ExprError;
 
 use crate::cases::Quantity;
+use crate::elide::elided;
 use crate::manifest::ManifestErrors;
 use crate::signature::Mismatch;
 
@@ -40,7 +41,7 @@ pub enum KernelError {
     #[error(transparent)]
     Manifest(#[from] ManifestErrors),
     /// An expression of the manifest has no value for a case.
-    #[error("{what} is `{text}`, which has no value in case {case}")]
+    #[error("{what} is `{}`, which has no value in case {case}", elided(text))]
     Evaluate {
         /// Which number of the manifest.
         what: Quantity,
@@ -53,7 +54,10 @@ pub enum KernelError {
         source: Box<ExprError>,
     },
     /// An extent is not a length.
-    #[error("`shape` of `{arg}` has the extent `{text}`, which is {value} in case {case}; expected at least 1")]
+    #[error(
+        "`shape` of `{arg}` has the extent `{}`, which is {value} in case {case}; expected at least 1",
+        elided(text)
+    )]
     Extent {
         /// The argument.
         arg: String,
@@ -89,7 +93,7 @@ pub enum KernelError {
         case: String,
     },
     /// The number of blocks is not one.
-    #[error("`block_dim` is `{text}`, which is {value} in case {case}; expected 1 to {}", u32::MAX)]
+    #[error("`block_dim` is `{}`, which is {value} in case {case}; expected 1 to {}", elided(text), u32::MAX)]
     BlockDim {
         /// The expression.
         text: String,

@@ -7,7 +7,7 @@
 //! launcher asks the runtime for it. All three targets compile the same text.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::KernelError;
 use crate::manifest::{Entry, Manifest, SignatureItem};
@@ -15,35 +15,35 @@ use crate::signature::{LauncherDecl, compare};
 use crate::source::{Function, Param, Source, TypeClass};
 
 /// A generated launcher.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GeneratedLauncher {
+#[derive(Debug, Clone)]
+pub struct GeneratedLauncher<'a> {
     /// Its symbol: `call_` and the kernel's name.
     pub symbol: String,
-    /// The source that defines the kernel, as it was named.
-    pub source: PathBuf,
+    /// The source that defines the kernel.
+    pub source: &'a Source,
     /// Lines that have to stand before the kernel's source.
     pub prologue: String,
     /// The launcher's definition, to stand after the kernel's source.
     pub definition: String,
 }
 
-impl GeneratedLauncher {
+impl GeneratedLauncher<'_> {
     /// A source that includes the kernel's own and adds the launcher. Messages of the compiler keep pointing into the
     /// user's file. For compilers that know `<<<...>>>`, as an included file is compiled as it is.
-    pub fn including(&self, absolute: &std::path::Path) -> String {
+    pub fn including(&self, absolute: &Path) -> String {
         format!("{}#include {}\n\n{}", self.prologue, quote(absolute), self.definition)
     }
 
     /// The kernel's source text with the launcher behind it, for a compiler to which launches are rewritten first.
     /// `#line` keeps messages pointing into the user's file.
-    pub fn appended_to(&self, text: &str, absolute: &std::path::Path) -> String {
-        let file = quote(absolute);
+    pub fn appended_to_source(&self) -> String {
+        let (file, text) = (quote(self.source.path()), self.source.text());
         format!("{}#line 1 {file}\n{text}\n#line 1 \"launcher of {}\"\n{}", self.prologue, self.symbol, self.definition)
     }
 }
 
 /// A path as a C string literal.
-fn quote(path: &std::path::Path) -> String {
+fn quote(path: &Path) -> String {
     format!("\"{}\"", path.display().to_string().replace('\\', "\\\\").replace('"', "\\\""))
 }
 
@@ -52,7 +52,7 @@ fn quote(path: &std::path::Path) -> String {
 /// # Errors
 /// No source defines the kernel; its parameters do not fit the manifest's arguments; it is a template and its arguments
 /// are not given; a parameter is neither a pointer nor a number.
-pub fn generate(manifest: &Manifest, sources: &[Source]) -> Result<Option<GeneratedLauncher>, KernelError> {
+pub fn generate<'a>(manifest: &Manifest, sources: &'a [Source]) -> Result<Option<GeneratedLauncher<'a>>, KernelError> {
     let Entry::Global(written) = &manifest.entry else { return Ok(None) };
     let (source, kernel) = find(manifest, written, sources)?;
     let instance = instantiate(written, source, kernel)?;
@@ -65,7 +65,7 @@ pub fn generate(manifest: &Manifest, sources: &[Source]) -> Result<Option<Genera
     Ok(Some(GeneratedLauncher {
         definition: definition(manifest, &symbol, &instance, &call),
         prologue: prologue(&call),
-        source: source.path().to_path_buf(),
+        source,
         symbol,
     }))
 }

@@ -4,7 +4,8 @@
 //! [`run`] takes a kernel through the whole loop: compile, launch in a process of its own, compare with the golden tensors.
 //! `examples/verify.rs` is that loop as a program of some forty lines.
 //!
-//! This crate must not know the command line: it takes paths and values, and gives back values, texts and errors.
+//! This crate must not know arguments and rendering: it takes paths and values, and gives back values, texts and errors.
+//! A hint alone may name an option of `cargo xtask`, because that is what shows hints.
 //!
 //! ```
 //! use pto_kernel::cases::{Cores, bind, derive};
@@ -28,6 +29,7 @@
 pub mod adopt;
 pub mod cases;
 pub mod discover;
+mod elide;
 mod error;
 pub mod launcher;
 pub mod manifest;

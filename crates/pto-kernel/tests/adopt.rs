@@ -80,7 +80,8 @@ fn a_kernel_without_a_launcher_gets_a_generated_one() {
     let adopted = adopted(source, None).unwrap();
     assert!(adopted.is_global);
     let manifest = manifest(source, &adopted);
-    let launcher = generate(&manifest, &[Source::parse("vec_add.cpp", source)]).unwrap().unwrap();
+    let sources = [Source::parse("vec_add.cpp", source)];
+    let launcher = generate(&manifest, &sources).unwrap().unwrap();
     assert_eq!(launcher.symbol, "call_k");
     let found: Vec<_> = manifest.tensors().map(|(_, t)| (t.dir, t.dtype)).collect();
     assert_eq!(found, [(Dir::Out, DType::Bf16), (Dir::In, DType::I32)]);

@@ -69,8 +69,8 @@ fn global(name: &str) -> Manifest {
 }
 
 fn generated(name: &str, source: &str) -> Result<String, String> {
-    let source = Source::parse("/k/vec_add.cpp", source);
-    generate(&global(name), &[source]).map(|launcher| launcher.unwrap().definition).map_err(|error| error.to_string())
+    let sources = [Source::parse("/k/vec_add.cpp", source)];
+    generate(&global(name), &sources).map(|launcher| launcher.unwrap().definition).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -109,8 +109,8 @@ fn templates_and_namespaces_are_instantiated() {
 fn the_address_cores_synchronize_through_is_fetched() {
     let kernel =
         "extern \"C\" __global__ AICORE void k(GM_ADDR y, GM_ADDR x, GM_ADDR z, uint32_t n, uint64_t ffts_addr) {}";
-    let source = Source::parse("/k/vec_add.cpp", kernel);
-    let launcher = generate(&global("k"), &[source]).unwrap().unwrap();
+    let sources = [Source::parse("/k/vec_add.cpp", kernel)];
+    let launcher = generate(&global("k"), &sources).unwrap().unwrap();
     assert!(launcher.prologue.contains("runtime/rt_ffts.h"), "{}", launcher.prologue);
     assert!(launcher.definition.contains("rtGetC2cCtrlAddr(&ffts, &ffts_length);"), "{}", launcher.definition);
     assert!(launcher.definition.contains("arg_n, (uint64_t)ffts);"), "{}", launcher.definition);
@@ -159,11 +159,9 @@ fn a_missing_kernel_is_answered_with_the_nearest() {
 #[test]
 fn wrappers_keep_messages_in_the_users_file() {
     let text = "__global__ void k(GM_ADDR y, GM_ADDR x, GM_ADDR z, uint32_t n) {}";
-    let source = Source::parse("vec \"add\".cpp", text);
-    let launcher = generate(&global("k"), &[source]).unwrap().unwrap();
     let path = "/k/vec \"add\".cpp".as_ref();
+    let sources = [Source::parse(path, text)];
+    let launcher = generate(&global("k"), &sources).unwrap().unwrap();
     assert!(launcher.including(path).starts_with("#include <stdint.h>\n#include \"/k/vec \\\"add\\\".cpp\"\n"));
-    assert!(
-        launcher.appended_to(text, path).contains(&format!("#line 1 \"/k/vec \\\"add\\\".cpp\"\n{text}\n#line 1 "))
-    );
+    assert!(launcher.appended_to_source().contains(&format!("#line 1 \"/k/vec \\\"add\\\".cpp\"\n{text}\n#line 1 ")));
 }

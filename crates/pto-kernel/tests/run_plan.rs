@@ -63,10 +63,11 @@ fn a_plan_holds_the_launcher_and_writes_nothing() {
     let cx = Context::fake(scratch.path(), [("PATH", "/usr/bin")]);
     for target in [Target::A2a3, Target::A5] {
         let plan = plan_kernel(&cx, &setup(scratch.path()), &foo, target).unwrap();
-        let [launcher] = &plan.generated[..] else { panic!("{plan:?}") };
+        let [launcher] = &plan.plan.generated[..] else { panic!("{plan:?}") };
         assert!(launcher.text.contains("foo_kernel<<<"), "{}", launcher.text);
+        assert!(plan.plan.artifact() == Some(plan.library.as_path()) && plan.library.ends_with("libfoo.so"));
         assert!(plan.plan.steps.iter().any(|step| step.inputs.contains(&launcher.path)), "{plan:?}");
-        assert!(plan.to_shell().contains("<<'END_OF_LAUNCHER'\n"));
+        assert!(plan.plan.to_shell().contains("<<'END_OF_LAUNCHER'\n"));
     }
     let left: Vec<_> = fs_err::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["foo"]);

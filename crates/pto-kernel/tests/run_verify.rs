@@ -1,41 +1,25 @@
 //! The loop as a whole, through the example: it is its own worker, which a test program cannot be.
-#![expect(clippy::print_stderr, clippy::disallowed_methods, reason = "a test is the caller whom the rules are for")]
+#![expect(clippy::disallowed_methods, reason = "a test is the caller whom the rules are for")]
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
-use std::sync::Arc;
 
-use pto_context::{Context, Silent};
-use pto_kernel::run::PTO_ISA;
 use pto_kernel::scaffold;
-use pto_store::Store;
 
 /// Beside this test program, in `target/<profile>/examples`.
 fn example() -> Option<PathBuf> {
     let here = std::env::current_exe().unwrap();
     let path = here.parent()?.parent()?.join("examples/verify");
     if !path.is_file() {
-        eprintln!("skipped: the example is not built; `cargo test -p pto-kernel` builds it");
+        pto_test::skip("the example is not built; `cargo test -p pto-kernel` builds it");
         return None;
     }
     Some(path)
 }
 
-fn headers() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("PTOKIT_TEST_HEADERS") {
-        return Some(named.into());
-    }
-    let cx = Context::from_process(Arc::new(Silent)).ok()?;
-    let found = PTO_ISA.find(&Store::open(Store::default_root(&cx).ok()?));
-    if found.is_none() {
-        eprintln!("skipped: no PTO-ISA headers are here; `cargo xtask test` gets them");
-    }
-    found
-}
-
 fn verify(manifest: &std::path::Path) -> Option<Output> {
     let mut command = Command::new(example()?);
-    command.env("PTO_LIB_PATH", headers()?).env_remove("CXX").arg(manifest);
+    command.env("PTO_LIB_PATH", pto_test::headers()?).env_remove("CXX").arg(manifest);
     Some(command.output().unwrap())
 }
 

@@ -87,7 +87,7 @@ impl LaunchError {
                 Some("begin the program's `main` with `pto_launch::worker::intercept()`".to_owned())
             }
             Self::Start(error) => error.hint(),
-            Self::Exchange(error) if error.kind() == io::ErrorKind::StorageFull => {
+            Self::Exchange(error) if pto_context::is_disk_full(error) => {
                 Some("free some space, or set `TMPDIR` to a directory on another disk".to_owned())
             }
             Self::Request { .. } | Self::NotLoaded { .. } | Self::Exchange(_) | Self::Interrupted => None,

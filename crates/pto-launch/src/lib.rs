@@ -42,6 +42,7 @@
 //! ```
 
 mod args;
+mod barrier;
 mod call;
 mod error;
 mod exchange;

@@ -91,7 +91,9 @@ pub fn launch(cx: &Context, worker: &Worker, request: &LaunchRequest) -> Result<
         return Err(LaunchError::Nested);
     }
     request.check()?;
-    let dir = scratch(cx).map_err(LaunchError::Exchange)?;
+    // Gone with all files of the launch when the value is dropped.
+    let dir =
+        tempfile::Builder::new().prefix("pto-launch-").tempdir_in(cx.temp_dir()).map_err(LaunchError::Exchange)?;
     let exchange = Exchange::new(dir.path());
     exchange.write_request(&request.in_directory(cx.cwd())).map_err(LaunchError::Exchange)?;
     let ended = Invocation::new(worker.image.clone())
@@ -113,12 +115,6 @@ pub fn launch(cx: &Context, worker: &Worker, request: &LaunchRequest) -> Result<
         said: [ended.stdout.masked(), ended.stderr.masked()].concat(),
         run_mode: exchange.read_run_mode(),
     })
-}
-
-/// A directory for the files of one launch, gone when the value is dropped.
-fn scratch(cx: &Context) -> std::io::Result<tempfile::TempDir> {
-    let parent = cx.cwd().join(cx.var_os("TMPDIR").unwrap_or("/tmp".as_ref()));
-    tempfile::Builder::new().prefix("pto-launch-").tempdir_in(parent)
 }
 
 /// A bad end that the worker has seen stays one, however its process ends afterwards. A good one counts only if the

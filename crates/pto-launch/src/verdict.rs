@@ -75,6 +75,9 @@ impl Verdict {
             Self::Crashed { signal, .. } if signal == "SIGBUS" => {
                 Some("memory was there but could not be had: a full `/dev/shm` or a file that was cut short")
             }
+            Self::Crashed { last_words, .. } if tell_of_an_exception(last_words) => {
+                Some("a launcher has to catch its own exceptions: its callers know C alone")
+            }
             Self::Crashed { phase: Phase::Teardown, .. } => {
                 Some("the launch itself was done: look at static destructors and `atexit` handlers of the library")
             }
@@ -88,6 +91,13 @@ impl Verdict {
     }
 }
 
+/// What the C++ libraries of GCC and LLVM say before they end a process because of an exception.
+fn tell_of_an_exception(last_words: &str) -> bool {
+    ["terminate called after throwing", "terminating due to uncaught exception"]
+        .iter()
+        .any(|text| last_words.contains(text))
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = |words: &str| if words.is_empty() { String::new() } else { format!(": {words}") };
@@ -98,8 +108,12 @@ impl fmt::Display for Verdict {
             }
             Self::Fault { code, name, message, .. } => write!(f, "{message} [{code} {name}]"),
             Self::Crashed { signal, phase, last_words } => {
-                let memory = if signal == "SIGKILL" { ", probably for want of memory" } else { "" };
-                write!(f, "crashed by {signal} {phase}{memory}{}", words(last_words))
+                let why = match signal.as_str() {
+                    "SIGKILL" => ", probably for want of memory",
+                    "SIGABRT" if tell_of_an_exception(last_words) => ", by a C++ exception that nobody caught",
+                    _ => "",
+                };
+                write!(f, "crashed by {signal} {phase}{why}{}", words(last_words))
             }
             Self::Exited { code, phase, last_words } => {
                 write!(f, "ended the process with exit code {code} {phase}{}", words(last_words))

@@ -175,8 +175,13 @@ fn the_end_of_the_process_counts_too() {
 }
 
 #[test]
-fn an_exception_that_leaves_a_launcher_is_a_crash() {
-    expect("teardown.cpp", "throw_from_launcher", |_| {}, &[Crashed("SIGABRT", Phase::Launch)]);
+fn an_exception_that_leaves_a_launcher_is_a_crash_that_says_what_was_thrown() {
+    let end = [Crashed("SIGABRT", Phase::Launch)];
+    let Some((launched, words)) = expect("teardown.cpp", "throw_from_launcher", |_| {}, &end) else { return };
+    assert!(words.contains("runtime_error") && words.contains("no tiling for n = 3"), "{words}");
+    let verdict = launched.verdict;
+    assert!(verdict.to_string().contains("by a C++ exception that nobody caught"), "{verdict}");
+    assert!(verdict.hint().unwrap().contains("catch its own exceptions"));
 }
 
 #[test]

@@ -1,5 +1,4 @@
 //! The parsers over a folder of real outputs beside the repository, where there is one.
-#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +18,7 @@ fn samples() -> Option<BTreeMap<String, String>> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let places = ["../../../shared/samples", "../../../../shared/samples"].map(|place| manifest.join(place));
     let Some(folder) = places.into_iter().find(|place| place.is_dir()) else {
-        println!("skipped: there is no folder of samples beside the repository");
+        pto_test::absent("there is no folder of samples beside the repository");
         return None;
     };
     let files = fs::read_dir(folder).expect("the folder can be read").map(|entry| entry.expect("an entry").path());

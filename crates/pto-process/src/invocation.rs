@@ -1,5 +1,6 @@
 //! A command as a value.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -209,10 +210,14 @@ impl Invocation {
     }
 
     fn quoted(&self, word: &OsStr) -> String {
-        let shown = self.mask.apply(&word.to_string_lossy());
-        // Quoting fails on a NUL byte alone, which no argument can hold: starting the child reports it.
-        shlex::try_quote(&shown).map(|quoted| quoted.into_owned()).unwrap_or(shown)
+        shell_word(&self.mask.apply(&word.to_string_lossy()))
     }
+}
+
+/// A word as a POSIX shell takes it, quoted where it has to be.
+pub fn shell_word(word: &str) -> String {
+    // Quoting fails on a NUL byte alone, which no argument or path can hold: whoever uses it reports that.
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Cow::into_owned)
 }
 
 impl std::fmt::Debug for Invocation {

@@ -50,7 +50,7 @@ mod spawn;
 
 pub use capture::Captured;
 pub use error::Error;
-pub use invocation::{DEFAULT_CAPTURE_LIMIT, DEFAULT_GRACE, Invocation, Stdin};
+pub use invocation::{DEFAULT_CAPTURE_LIMIT, DEFAULT_GRACE, Invocation, Stdin, shell_word};
 pub use mask::masked;
 pub use output::{Output, Status, Stream};
 pub use running::Running;

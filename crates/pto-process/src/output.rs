@@ -94,8 +94,7 @@ impl Output {
     /// Whether it said that the disk, the quota or a file is full: the texts of ENOSPC, EDQUOT and EFBIG, which programs
     /// pass on from the system.
     pub fn says_disk_full(&self) -> bool {
-        let text = self.stderr.text();
-        ["No space left on device", "Disk quota exceeded", "File too large"].iter().any(|words| text.contains(words))
+        pto_context::says_disk_full(&self.stderr.text())
     }
 
     /// The last `count` lines that are not blank, of standard error or, if that is empty, of standard output; masked.

@@ -74,14 +74,12 @@ impl Error {
 
     /// An error of writing under a directory: tells a full disk from the rest. For builders too.
     pub fn write(action: &'static str, under: &Path, source: io::Error) -> Self {
-        if is_full(&source) { Self::NoSpace { path: under.to_owned(), source } } else { Self::io(action, source) }
+        if pto_context::is_disk_full(&source) {
+            Self::NoSpace { path: under.to_owned(), source }
+        } else {
+            Self::io(action, source)
+        }
     }
-}
-
-/// Disk full, quota used up, or larger than a file may be (a limit of the file system or of `ulimit -f`).
-fn is_full(error: &io::Error) -> bool {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 /// An error once an interrupt was asked for. Builders that work for long ask between their steps.

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use pto_context::with_causes;
 use pto_golden::html::Case;
 use pto_golden::suite::{Hints, Judged, Named, SuiteError, compare_files};
 use pto_golden::{Error, Report, Status};
-use pto_kernel::run::with_causes;
 use serde::Serialize;
 
 use super::flags::Flags;

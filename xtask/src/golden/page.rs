@@ -25,9 +25,8 @@ pub fn write(path: &Path, title: String, cases: Vec<Case<'_>>) -> Result<(), Fai
 
 /// This command line, to be pasted into a shell.
 fn command() -> String {
-    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let quoted = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
-    format!("cargo xtask {quoted}")
+    let words = std::env::args_os().skip(1).map(|word| pto_process::shell_word(&word.to_string_lossy()));
+    format!("cargo xtask {}", words.collect::<Vec<_>>().join(" "))
 }
 
 /// Writes what can be drawn of a report.

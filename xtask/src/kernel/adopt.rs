@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use pto_kernel::KernelError;
 use pto_kernel::adopt::{adopt, write};
 use pto_kernel::source::Source;
+use pto_process::shell_word;
 use serde_json::json;
 
 use crate::exit::{Failure, Outcome};
@@ -58,7 +59,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     for check in &checks {
         text += &format!("{} {check}\n", style::warning("check:"));
     }
-    let dir = shlex::try_quote(&dir.to_string_lossy()).map_or_else(|_| String::new(), |dir| dir.into_owned());
+    let dir = shell_word(&dir.to_string_lossy());
     text += &format!("next: finish the lines marked `check:`, then cargo xtask kernel test {dir}\n");
     out::text(&text)?;
     Ok(Outcome::Passed)

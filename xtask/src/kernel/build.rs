@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use pto_kernel::Manifest;
-use pto_kernel::run::{BuildReport, Fault, KernelPlan, Problem, RunError, build_kernel, plan_kernel, soc_for};
+use pto_kernel::run::{
+    BuildReport, KernelPlan, KernelStatus, NotTried, Problem, Tried, build_kernel, plan_kernel, soc_for,
+};
 use pto_platform::{Soc, Target};
 use serde::Serialize;
 
-use super::select::{Selection, select};
-use crate::exit::{BLOCKED, Failure, NEGATIVE, Outcome, PASSED, USAGE};
+use super::select::select;
+use crate::exit::{Failure, Outcome};
 use crate::setup::{Build, Common};
 use crate::{out, style};
 
@@ -54,7 +55,7 @@ struct Entry {
     #[serde(flatten)]
     what: What,
     #[serde(skip)]
-    code: u8,
+    outcome: Outcome,
 }
 
 #[derive(Debug, Serialize)]
@@ -72,66 +73,44 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         return Err(Failure::usage("`--dry-run` is for `--target a2a3` and `--target a5`", hint));
     }
     let cx = args.common.context()?;
-    let selection = select(&cx, &args.names)?;
-    let entries = if args.dry_run {
+    let suite = select(&cx, &args.names)?;
+    let tried = if args.dry_run {
         let setup = args.build.setup(&cx)?;
-        entries(args, selection, |kernel, _| Ok(What::Plan(plan_kernel(&cx, &setup, kernel, args.target)?)))?
+        suite.each(|kernel| {
+            soc_for(kernel, args.target, args.soc)?;
+            Ok(What::Plan(plan_kernel(&cx, &setup, kernel, args.target)?))
+        })?
     } else {
         let workshop = args.build.workshop(&cx, args.target)?;
-        entries(args, selection, |kernel, soc| {
-            let built = build_kernel(&cx, &workshop, kernel, args.target, soc)?;
+        suite.each(|kernel| {
+            let built = build_kernel(&cx, &workshop, kernel, soc_for(kernel, args.target, args.soc)?)?;
             Ok(What::Built { symbol: built.symbol, build: built.report })
         })?
     };
-    let outcome = outcome(&entries);
+    let kernels: Vec<Entry> = tried.into_iter().filter_map(Entry::of).collect();
+    if kernels.is_empty() {
+        let hint = "`cargo xtask kernel list` shows which targets each is written for".to_owned();
+        return Err(Failure::usage(format!("no kernel here is written for `{}`", args.target), hint));
+    }
+    let outcome = Outcome::of_all(kernels.iter().map(|kernel| kernel.outcome));
     if args.common.json {
         let schema = "ptokit.kernel-build/1";
-        out::json(&Document { schema, target: args.target, dry_run: args.dry_run, kernels: entries })?;
+        out::json(&Document { schema, target: args.target, dry_run: args.dry_run, kernels })?;
     } else {
-        out::text(&text(&entries, args.target))?;
+        out::text(&text(&kernels, args.target))?;
     }
     Ok(outcome)
 }
 
-fn entries(
-    args: &Args,
-    selection: Selection,
-    work: impl Fn(&Manifest, &'static Soc) -> Result<What, RunError>,
-) -> Result<Vec<Entry>, Failure> {
-    let mut entries = Vec::new();
-    for kernel in &selection.kernels {
-        let done = soc_for(kernel, args.target, args.soc).and_then(|soc| work(kernel, soc));
-        let (what, code) = match done {
-            Ok(what) => (what, PASSED),
-            Err(error) if error.fault() == Fault::Interrupt => return Err(error.into()),
-            // Who asks for all kernels means those that are written for the target.
-            Err(error) if !selection.named && error.is_about_the_target() => continue,
-            Err(error) => refused(&error.into()),
+impl Entry {
+    /// Nothing for a kernel of another target that nobody asked for by name.
+    fn of(tried: Tried<What>) -> Option<Self> {
+        let (what, outcome) = match tried.result {
+            Ok(what) => (what, Outcome::Passed),
+            Err(NotTried { status: KernelStatus::Skipped, .. }) => return None,
+            Err(NotTried { status, problem }) => (What::Error(problem), status.into()),
         };
-        entries.push(Entry { name: kernel.name.clone(), path: kernel.path.clone(), what, code });
-    }
-    entries.extend(selection.refused.into_iter().map(|kernel| {
-        let (what, code) = refused(&kernel.failure);
-        Entry { name: kernel.name, path: kernel.path, what, code }
-    }));
-    if entries.is_empty() {
-        let hint = "`cargo xtask kernel list` shows which targets each is written for".to_owned();
-        return Err(Failure::usage(format!("no kernel here is written for `{}`", args.target), hint));
-    }
-    Ok(entries)
-}
-
-fn refused(failure: &Failure) -> (What, u8) {
-    (What::Error(failure.problem()), failure.code())
-}
-
-fn outcome(entries: &[Entry]) -> Outcome {
-    let any = |code| entries.iter().any(|entry| entry.code == code);
-    match (any(USAGE), any(NEGATIVE), any(BLOCKED)) {
-        (true, _, _) => Outcome::Malformed,
-        (false, true, _) => Outcome::Negative,
-        (false, false, true) => Outcome::Blocked,
-        (false, false, false) => Outcome::Passed,
+        Some(Self { name: tried.name, path: tried.path, what, outcome })
     }
 }
 
@@ -143,7 +122,7 @@ fn text(entries: &[Entry], target: Target) -> String {
                 writeln!(text, "{name}: up to date, {}", build.library.display())
             }
             What::Built { build, .. } => writeln!(text, "{name}: built, {}", build.library.display()),
-            What::Plan(plan) => writeln!(text, "# {name} for {target}\n{}", plan.to_shell()),
+            What::Plan(plan) => writeln!(text, "# {name} for {target}\n{}", plan.plan.to_shell()),
             What::Error(problem) => {
                 let hint = problem.hint.as_ref().map(|hint| format!("\n{} {hint}", style::hint("hint:")));
                 writeln!(text, "{} {name}: {}{}", style::error("error:"), problem.message, hint.unwrap_or_default())

@@ -5,12 +5,14 @@ mod build;
 mod clean;
 mod list;
 mod new;
+mod page;
+mod render;
 mod select;
 pub mod table;
 mod test;
 
-pub use select::Selection;
-pub use test::{Options, Run, outcome, render, run_kernels, save};
+pub use render::render;
+pub use test::{outcome, save};
 
 use clap::Subcommand;
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pto_kernel::scaffold;
+use pto_process::shell_word;
 
 use crate::exit::{Failure, Outcome};
 use crate::out;
@@ -32,8 +33,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     } else {
         // A kernel of the workspace is known by its name; one elsewhere by its path.
         let path = dir.to_string_lossy();
-        let path = shlex::try_quote(&path).map_or_else(|_| path.to_string(), |path| path.into_owned());
-        let again = if args.dir.is_some() { &path } else { &args.name };
+        let again = if args.dir.is_some() { shell_word(&path) } else { args.name.clone() };
         out::text(&format!("wrote {}\nnext: cargo xtask kernel test {again}\n", dir.display()))?;
     }
     Ok(Outcome::Passed)

@@ -6,6 +6,7 @@ use pto_context::Context;
 use pto_kernel::Manifest;
 use pto_kernel::discover::{Discovery, discover};
 use pto_kernel::manifest::render;
+use pto_kernel::run::Suite;
 
 use crate::exit::Failure;
 use crate::setup::{shown, workspace_root};
@@ -13,42 +14,6 @@ use crate::style;
 
 /// The name of a manifest.
 pub const MANIFEST: &str = "kernel.toml";
-
-/// The kernels that are meant.
-#[derive(Debug, Default)]
-pub struct Selection {
-    /// Those that can be worked on.
-    pub kernels: Vec<Manifest>,
-    /// Those whose manifest does not load.
-    pub refused: Vec<Refused>,
-    /// Whether each was asked for, by name or path.
-    pub named: bool,
-}
-
-/// A kernel whose manifest does not load.
-#[derive(Debug)]
-pub struct Refused {
-    /// The name of its directory: the manifest's is not known.
-    pub name: String,
-    /// The manifest.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    pub failure: Failure,
-}
-
-impl Refused {
-    fn new(path: PathBuf, failure: Failure) -> Self {
-        let dir = path.parent().and_then(Path::file_name).unwrap_or(path.as_os_str());
-        Self { name: dir.to_string_lossy().into_owned(), path, failure }
-    }
-}
-
-impl From<Discovery> for Selection {
-    fn from(found: Discovery) -> Self {
-        let refused = found.failures.into_iter().map(|(path, error)| Refused::new(path, error.into()));
-        Self { kernels: found.kernels, refused: refused.collect(), named: false }
-    }
-}
 
 /// All kernels of the workspace and of the working directory, where that lies elsewhere.
 pub fn all(cx: &Context) -> Discovery {
@@ -70,17 +35,17 @@ pub fn all(cx: &Context) -> Discovery {
 ///
 /// # Errors
 /// A name that no kernel has or that several have; nothing is there at all.
-pub fn select(cx: &Context, names: &[String]) -> Result<Selection, Failure> {
-    let selection = if names.is_empty() { everything(all(cx))? } else { named(cx, names)? };
-    for kernel in &selection.kernels {
+pub fn select(cx: &Context, names: &[String]) -> Result<Suite, Failure> {
+    let suite = if names.is_empty() { everything(all(cx))? } else { named(cx, names)? };
+    for kernel in &suite.kernels {
         for warning in &kernel.warnings {
             anstream::eprintln!("{} {}", style::warning("warning:"), render(&kernel.path, warning));
         }
     }
-    Ok(selection)
+    Ok(suite)
 }
 
-fn everything(found: Discovery) -> Result<Selection, Failure> {
+fn everything(found: Discovery) -> Result<Suite, Failure> {
     for collision in &found.collisions {
         anstream::eprintln!("{} {collision}; rename one of them", style::warning("warning:"));
     }
@@ -93,21 +58,21 @@ fn everything(found: Discovery) -> Result<Selection, Failure> {
     Ok(found.into())
 }
 
-fn named(cx: &Context, names: &[String]) -> Result<Selection, Failure> {
+fn named(cx: &Context, names: &[String]) -> Result<Suite, Failure> {
     let mut found = None;
-    let mut selection = Selection { named: true, ..Selection::default() };
+    let mut suite = Suite { named: true, ..Suite::default() };
     for name in names {
-        let loaded = match path(name) {
-            Some(path) => Manifest::load(&path).map_err(|error| Refused::new(path, error.into())),
+        let path = match path(name) {
+            Some(path) => path,
             None => by_name(found.get_or_insert_with(|| all(cx)), name)?,
         };
-        match loaded {
-            Ok(kernel) if selection.kernels.iter().any(|known| known.path == kernel.path) => {}
-            Ok(kernel) => selection.kernels.push(kernel),
-            Err(refused) => selection.refused.push(refused),
+        match Manifest::load(&path) {
+            Ok(kernel) if suite.kernels.iter().any(|known| known.path == kernel.path) => {}
+            Ok(kernel) => suite.kernels.push(kernel),
+            Err(error) => suite.refused.push((path, error)),
         }
     }
-    Ok(selection)
+    Ok(suite)
 }
 
 /// A path is what holds a separator, ends in `.toml`, or is a directory with a manifest.
@@ -120,9 +85,10 @@ fn path(name: &str) -> Option<PathBuf> {
         .then(|| if path.is_dir() { path.join(MANIFEST) } else { path.to_path_buf() })
 }
 
-fn by_name(found: &Discovery, name: &str) -> Result<Result<Manifest, Refused>, Failure> {
+/// The manifest of the kernel of that name.
+fn by_name(found: &Discovery, name: &str) -> Result<PathBuf, Failure> {
     if let Some(kernel) = found.by_name(name) {
-        return Ok(Ok(kernel.clone()));
+        return Ok(kernel.path.clone());
     }
     if let Some(collision) = found.collisions.iter().find(|collision| collision.name == name) {
         return Err(Failure::usage(collision.to_string(), "give the path of the one that is meant".to_owned()));
@@ -130,9 +96,7 @@ fn by_name(found: &Discovery, name: &str) -> Result<Result<Manifest, Refused>, F
     // A manifest that does not load has no name; its directory is the best guess of what was meant.
     let meant = |path: &Path| path.parent().and_then(Path::file_name).is_some_and(|dir| dir == name);
     if let Some((path, _)) = found.failures.iter().find(|(path, _)| meant(path)) {
-        let failure = Manifest::load(path).err().map(Failure::from);
-        let failure = failure.unwrap_or_else(|| Failure::usage(format!("`{}` has just changed", path.display()), None));
-        return Ok(Err(Refused::new(path.clone(), failure)));
+        return Ok(path.clone());
     }
     let mut advice = found.advice(name);
     if found.kernels.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pto_kernel::run::with_causes;
+use pto_context::with_causes;
 use pto_ptoas::{Action, InstallOptions, Installation, PinSource, Source, install};
 use pto_store::Store;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 mod install;
 mod status;
 
-use pto_kernel::run::with_causes;
+use pto_context::with_causes;
 use pto_ptoas::{Error, Fault};
 
 use crate::exit::{Failure, Outcome};

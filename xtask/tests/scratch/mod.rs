@@ -1,15 +1,11 @@
 //! A directory to make mistakes in, and the real program run there.
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
-#![expect(clippy::print_stderr, clippy::disallowed_methods, reason = "a test is the caller whom the rules are for")]
+#![expect(clippy::disallowed_methods, reason = "a test is the caller whom the rules are for")]
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::sync::Arc;
 
-use pto_context::{Context, Silent};
-use pto_kernel::run::PTO_ISA;
 use pto_kernel::scaffold;
-use pto_store::Store;
 
 /// A directory outside of the workspace, with kernels below it.
 pub struct Scratch {
@@ -25,23 +21,10 @@ pub struct Ran {
     pub stderr: String,
 }
 
-/// PTO-ISA's headers: those that `cargo xtask test` names, else those in the store.
-fn headers() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("PTOKIT_TEST_HEADERS") {
-        return Some(named.into());
-    }
-    let cx = Context::from_process(Arc::new(Silent)).ok()?;
-    PTO_ISA.find(&Store::open(Store::default_root(&cx).ok()?))
-}
-
 impl Scratch {
     /// An empty one; `None`, said on stderr, where kernels cannot be built.
     pub fn new() -> Option<Self> {
-        let Some(headers) = headers() else {
-            eprintln!("skipped: no PTO-ISA headers are here; `cargo xtask test` gets them");
-            return None;
-        };
-        Some(Self { dir: tempfile::tempdir().unwrap(), headers })
+        Some(Self { headers: pto_test::headers()?, dir: tempfile::tempdir().unwrap() })
     }
 
     /// With other headers.

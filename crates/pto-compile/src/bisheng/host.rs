@@ -75,7 +75,7 @@ pub fn host_program_plan(
             builder.camodel(simulator)?
         }
     };
-    Ok(Plan { steps, notes })
+    Ok(Plan { steps, notes, ..Plan::default() })
 }
 
 struct Builder<'a> {

@@ -9,7 +9,7 @@ use super::flags::{Flags, strings};
 use super::options::{CheckedOptions, CompileOptions};
 use super::{BishengError, words};
 use crate::cann::Toolchain;
-use crate::plan::{Plan, Purpose, Step};
+use crate::plan::{GeneratedFile, Plan, Purpose, Step};
 
 /// A kernel to be built with bisheng.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +20,10 @@ pub struct BishengRequest {
     pub core: Core,
     /// The library becomes `lib<name>.so`.
     pub name: String,
-    /// Kernel sources, at least one.
+    /// Kernel sources. With the generated ones at least one.
     pub sources: Vec<PathBuf>,
+    /// Generated kernel sources, compiled as well: a file name in `out_dir`, and the text.
+    pub generated: Vec<(String, String)>,
     /// A source of the host side that launches the kernels, where it is a file of its own; mix kernels often have one.
     pub launcher: Option<PathBuf>,
     /// Where outputs go.
@@ -62,6 +64,12 @@ impl BishengRequest {
         KernelLibrary { dir: self.out_dir.clone(), name: self.name.clone() }
     }
 
+    fn generated_files(&self) -> Vec<GeneratedFile> {
+        let file =
+            |(name, text): &(String, String)| GeneratedFile { path: self.out_dir.join(name), text: text.clone() };
+        self.generated.iter().map(file).collect()
+    }
+
     /// The library with the kernels alone: another one only if a launcher is linked to it.
     fn kernels(&self) -> KernelLibrary {
         let name = if self.launcher.is_some() { format!("{}_kernels", self.name) } else { self.name.clone() };
@@ -77,10 +85,14 @@ pub fn kernel_plan(cx: &Context, request: &BishengRequest, toolchain: &Toolchain
     let options = request.options.checked(request.target)?;
     let flags = Flags::new(request.target, &options, toolchain)?;
     words::check_name(&request.name)?;
-    if request.sources.is_empty() {
+    let generated = request.generated_files();
+    let sources: Vec<PathBuf> =
+        request.sources.iter().chain(generated.iter().map(|file| &file.path)).cloned().collect();
+    if sources.is_empty() {
         return Err(BishengError::NoSources { name: request.name.clone() });
     }
-    let builder = Builder { request, options: &options, flags: &flags, program: &toolchain.bisheng.path };
+    let builder =
+        Builder { request, sources: &sources, options: &options, flags: &flags, program: &toolchain.bisheng.path };
     let mut steps = match request.target {
         Target::A5 => builder.objects_then_link()?,
         _ => vec![builder.one_step()?],
@@ -88,11 +100,13 @@ pub fn kernel_plan(cx: &Context, request: &BishengRequest, toolchain: &Toolchain
     if let Some(launcher) = &request.launcher {
         steps.extend(builder.launcher(cx, launcher)?);
     }
-    Ok(Plan { steps, notes: toolchain.notes() })
+    Ok(Plan { generated, steps, notes: toolchain.notes() })
 }
 
 struct Builder<'a> {
     request: &'a BishengRequest,
+    /// The user's and the generated ones.
+    sources: &'a [PathBuf],
     options: &'a CheckedOptions,
     flags: &'a Flags<'a>,
     program: &'a Path,
@@ -101,18 +115,18 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn one_step(&self) -> Result<Step, BishengError> {
         let mut args = self.flags.device(self.request.core)?;
-        for source in &self.request.sources {
+        for source in self.sources {
             args.push(words::input(source)?);
         }
         let library = self.request.kernels().path();
         args.extend(["-o".to_owned(), words::path(&library)?]);
         args.extend(self.options.link_words_after_sources());
-        Ok(self.step(Purpose::KernelLibrary, args, self.request.sources.clone(), library))
+        Ok(self.step(Purpose::KernelLibrary, args, self.sources.to_vec(), library))
     }
 
     fn objects_then_link(&self) -> Result<Vec<Step>, BishengError> {
         let mut steps = Vec::new();
-        for (index, source) in self.request.sources.iter().enumerate() {
+        for (index, source) in self.sources.iter().enumerate() {
             // The index keeps two sources of one name in two directories apart.
             let object = self.request.out_dir.join(format!("{}.{index}.o", self.request.name));
             let args = compile_words(self.flags.device(self.request.core)?, source, &object)?;

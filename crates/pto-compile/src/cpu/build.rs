@@ -3,23 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use pto_context::Context;
+use pto_context::{Context, in_parallel};
 use pto_platform::{Core, Soc};
 use pto_store::Store;
 
-use super::deps::Dependencies;
 use super::error::CpuError;
-use super::job::{Job, in_parallel};
-use super::key::Key;
+use super::job::Job;
 use super::precompiled::Precompiled;
 use super::runtime;
 use super::side::SideFlags;
 use super::source::Source;
 use super::toolchain::Toolchain;
+use crate::deps::Dependencies;
+use crate::key::Key;
 
-/// Large kernels take tens of seconds with optimization; ten minutes is a compiler that hangs.
-pub(super) const COMPILE_DEADLINE: Duration = Duration::from_secs(600);
-pub(super) const DEPS: &str = "deps.json";
 pub(super) const WARNINGS: &str = "warnings.txt";
 
 /// A kernel to build for the CPU.
@@ -46,6 +43,24 @@ pub struct KernelRequest {
     pub precompiled: bool,
     /// Passed on as they are, last.
     pub extra_flags: Vec<String>,
+}
+
+impl KernelRequest {
+    /// A kernel of the user's sources alone, with `-O1` and nothing else that need not be said.
+    pub fn new(name: impl Into<String>, sources: Vec<PathBuf>, core: Core, soc: &'static Soc) -> Self {
+        Self {
+            name: name.into(),
+            sources,
+            generated: Vec::new(),
+            core,
+            soc,
+            defines: Vec::new(),
+            include_dirs: Vec::new(),
+            opt_level: 1,
+            precompiled: true,
+            extra_flags: Vec::new(),
+        }
+    }
 }
 
 /// A built kernel.
@@ -77,18 +92,15 @@ pub fn build(
     let sources = load_sources(cx, request)?;
     let sides = SideFlags::of(request, toolchain);
     let runtime = runtime::library(cx, shared, toolchain)?;
-    let precompiled = in_parallel(&sides, |side| match request.precompiled {
+    let precompiled = in_parallel(&sides, None, |side| match request.precompiled {
         true => Precompiled::get(cx, shared, toolchain, side),
         false => Ok(Precompiled::text(toolchain)),
     })?;
     let key = key(toolchain, request, &sides, &precompiled, &sources);
     let entry = artifacts.entry("cpu-kernel", &key)?;
-    if let Some(dir) = entry.get() {
-        if Dependencies::load(&dir.join(DEPS)).is_some_and(|deps| deps.changed().is_none()) {
-            return Ok(artifact(&dir, request, true, start));
-        }
-        // A header that no include in the text names, such as one of the system's, has changed.
-        entry.remove(cx)?;
+    // A header that no include in the text names, such as one of the system's, may have changed.
+    if let Some(dir) = Dependencies::get_fresh(cx, &entry)? {
+        return Ok(artifact(&dir, request, true, start));
     }
     let job = Job {
         cx,
@@ -103,7 +115,9 @@ pub fn build(
     match entry.get_or_build(cx, |dir| job.run(dir)) {
         Ok(dir) => Ok(artifact(&dir, request, false, start)),
         // Someone has emptied the store under us: what went missing is made again.
-        Err(CpuError::Compile { .. } | CpuError::Link { .. } | CpuError::Write(_)) if job.lost_its_parts() => {
+        Err(CpuError::Compile { .. } | CpuError::Link { .. } | CpuError::Read(_) | CpuError::Write(_))
+            if job.lost_its_parts() =>
+        {
             build(cx, shared, artifacts, toolchain, request)
         }
         Err(error) => Err(error),

@@ -10,6 +10,7 @@ use pto_process::{Invocation, Output, Status};
 use serde::{Deserialize, Serialize};
 
 use super::error::CpuError;
+use crate::deadline::deadline;
 
 /// A compiler says its version in a moment; one that does not is broken. In seconds.
 const VERSION_DEADLINE: Duration = Duration::from_secs(20);
@@ -33,9 +34,6 @@ const NAMES: [&str; 15] = [
     "clang++-16",
 ];
 
-/// How compilers, assemblers and linkers say that the disk is full. Not the kernel's fault, whatever their exit code.
-const DISK_FULL: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
-
 /// How a compiler wants to be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -48,15 +46,15 @@ pub enum Family {
 
 /// A command that may be a compiler, and why it is tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub(super) struct Candidate {
     /// Program and leading arguments, for example `zig c++`.
-    pub command: Vec<OsString>,
+    pub(super) command: Vec<OsString>,
     /// For people, for example ``from `CXX` ``.
-    pub why: String,
+    pub(super) why: String,
     /// Whether the user asked for this one: then it is used or refused, never passed over.
-    pub named: bool,
+    pub(super) named: bool,
     /// What its processes get in their environment.
-    pub env: Vec<(String, PathBuf)>,
+    pub(super) env: Vec<(String, PathBuf)>,
 }
 
 /// A compiler that told its version.
@@ -94,7 +92,7 @@ pub(super) fn candidates(
         vec![Candidate::new(command, why, true)]
     };
     if let Some(given) = given {
-        return named(given, "given as `--cxx`");
+        return named(given, "given explicitly");
     }
     if let Some(cxx) = cx.var("CXX") {
         return named(&cxx, "from `CXX`");
@@ -129,7 +127,7 @@ fn find_on_path(cx: &Context, name: &str) -> Option<PathBuf> {
 impl Compiler {
     /// Asks a command what it is. The reason why not is for people.
     pub(super) fn identify(cx: &Context, candidate: &Candidate) -> Result<Self, String> {
-        let output = start(&candidate.command, &candidate.env)
+        let output = invocation(&candidate.command, &candidate.env)
             .arg("--version")
             .deadline(VERSION_DEADLINE)
             .run(cx)
@@ -149,14 +147,14 @@ impl Compiler {
         Ok(Self { command, env: candidate.env.clone(), family, major, version })
     }
 
-    /// Starts a command line.
-    pub(super) fn invoke(&self) -> Invocation {
-        start(&self.command, &self.env)
+    /// The beginning of a command line.
+    pub(super) fn invocation(&self) -> Invocation {
+        invocation(&self.command, &self.env)
     }
 
     /// Runs a command line of this compiler to its end, which may be a failure: whose it is, the caller knows.
-    pub(super) fn run(&self, cx: &Context, invocation: &Invocation) -> Result<Output, CpuError> {
-        let output = invocation.run(cx)?;
+    pub(super) fn run(&self, cx: &Context, invocation: Invocation) -> Result<Output, CpuError> {
+        let output = invocation.deadline(deadline(cx)?).run(cx)?;
         if output.status == Status::Interrupted {
             return Err(pto_store::Error::Interrupted.into());
         }
@@ -164,8 +162,9 @@ impl Compiler {
             // Killed, by the system or by its deadline: that says nothing of what it was given.
             return Err(pto_process::Error::Failed(Box::new(output)).into());
         }
-        if !output.success() && DISK_FULL.iter().any(|text| output.stderr.text().contains(text)) {
-            return Err(CpuError::write(io::ErrorKind::StorageFull.into()));
+        if !output.success() && output.says_disk_full() {
+            // Not the kernel's fault, whatever the exit code.
+            return Err(CpuError::Write(io::ErrorKind::StorageFull.into()));
         }
         Ok(output)
     }
@@ -187,7 +186,7 @@ impl Compiler {
 }
 
 /// A command whose messages are in English, as we read some of them.
-fn start<W: Clone + Into<OsString>>(command: &[W], env: &[(String, PathBuf)]) -> Invocation {
+fn invocation<W: Clone + Into<OsString>>(command: &[W], env: &[(String, PathBuf)]) -> Invocation {
     let invocation = Invocation::new(command[0].clone()).args(command[1..].iter().cloned()).env("LC_ALL", "C");
     env.iter().fold(invocation, |invocation, (name, value)| invocation.env(name, value))
 }
@@ -217,6 +216,6 @@ mod tests {
         let [one] = &candidates(&cx, None, None, Path::new("/c"))[..] else { panic!() };
         assert_eq!((one.command.clone(), one.named), (vec!["ccache".into(), "my g++".into()], true));
         let [given] = &candidates(&cx, Some("clang++"), None, Path::new("/c"))[..] else { panic!() };
-        assert_eq!(given.why, "given as `--cxx`");
+        assert_eq!(given.why, "given explicitly");
     }
 }

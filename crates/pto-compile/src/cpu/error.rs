@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use pto_context::{BadSeconds, is_disk_full};
+
 use super::rewrite::RewriteError;
 
 /// Why a kernel was not built for the CPU.
@@ -67,9 +69,18 @@ pub enum CpuError {
         /// The command, to be pasted.
         line: String,
     },
-    /// A file could not be written.
-    #[error("cannot write a build file")]
+    /// PTO-ISA's headers are there and cannot be read.
+    #[error("cannot read the PTO-ISA headers")]
+    Headers(#[source] io::Error),
+    /// What the compiler has read or written is gone or cannot be read.
+    #[error("cannot read a file of the build")]
+    Read(#[source] io::Error),
+    /// A file of the build could not be written.
+    #[error("cannot write a file of the build")]
     Write(#[source] io::Error),
+    /// The variable for the deadline holds no number of seconds.
+    #[error(transparent)]
+    BadDeadline(#[from] BadSeconds),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] pto_store::Error),
@@ -90,10 +101,6 @@ pub struct Rejected {
 }
 
 impl CpuError {
-    pub(super) fn write(source: io::Error) -> Self {
-        Self::Write(source)
-    }
-
     /// What to do about it, for people; `None` if the error says all.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
@@ -104,13 +111,14 @@ impl CpuError {
                 "install clang 17 or newer, or g++ 13 or newer; or run `cargo xtask quickstart`, which fetches a compiler without root".to_owned()
             }
             Self::NamedCompiler { .. } => "name another one with `--cxx` or `CXX`, or unset them to let one be chosen".to_owned(),
-            Self::Write(source) if source.kind() == io::ErrorKind::StorageFull => {
+            Self::Write(source) if is_disk_full(source) => {
                 "free some space, or set `PTOKIT_HOME` to a directory on another disk".to_owned()
             }
             Self::Compile { line, .. } | Self::Link { line, .. } | Self::Support { line, .. } => format!("the command was: {line}"),
             Self::Store(error) => return error.hint(),
             Self::Process(error) => return error.hint(),
-            Self::Source(_) | Self::NotText { .. } | Self::Rewrite(_) | Self::Write(_) => return None,
+            Self::Source(_) | Self::NotText { .. } | Self::Rewrite(_) => return None,
+            Self::Headers(_) | Self::Read(_) | Self::Write(_) | Self::BadDeadline(_) => return None,
         })
     }
 

@@ -1,13 +1,12 @@
 //! What a set of PTO-ISA headers has and lacks: each question is a small source that compiles or does not.
 
 use std::path::Path;
-use std::sync::Mutex;
 
-use pto_context::Context;
+use pto_context::{Context, in_parallel};
 use serde::{Deserialize, Serialize};
 
 use super::error::CpuError;
-use super::toolchain::{Flags, PROBE_DEADLINE};
+use super::toolchain::Flags;
 
 /// The probes, by the name of their source in `cpu/probes`, and what each asks.
 const PROBES: [(&str, &str); 11] = [
@@ -33,35 +32,17 @@ pub struct Features {
 impl Features {
     /// Asks all questions of the headers and compiler behind `flags`.
     pub(super) fn probe(cx: &Context, flags: &Flags, probes: &Path) -> Result<Self, CpuError> {
-        let queue = Mutex::new(PROBES.iter());
-        let answers = Mutex::new(Vec::new());
-        let ask = || -> Result<(), CpuError> {
-            loop {
-                let Some((name, _)) = queue.lock().expect("no probe panics").next() else { return Ok(()) };
-                let source = probes.join(format!("{name}.cpp"));
-                let question = flags.invoke().arg("-fsyntax-only").arg(source).deadline(PROBE_DEADLINE);
-                let output = flags.compiler.run(cx, &question)?;
-                answers.lock().expect("no probe panics").push(((*name).to_owned(), output.success()));
-            }
-        };
-        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(PROBES.len());
-        std::thread::scope(|scope| {
-            let running: Vec<_> = (0..workers).map(|_| scope.spawn(ask)).collect();
-            running.into_iter().try_for_each(|worker| worker.join().expect("no probe panics"))
+        let answers = in_parallel(&PROBES, None, |(name, _)| {
+            let question = flags.invocation().arg("-fsyntax-only").arg(probes.join(format!("{name}.cpp")));
+            let output = flags.compiler.run(cx, question)?;
+            Ok::<_, CpuError>(((*name).to_owned(), output.success()))
         })?;
-        let mut answers = answers.into_inner().expect("no probe panics");
-        answers.sort();
         Ok(Self { answers })
     }
 
     /// `-DPTOCPU_HAS_<NAME>=<0 or 1>` for the prelude.
     pub(super) fn defines(&self) -> impl Iterator<Item = String> + '_ {
         self.answers.iter().map(|(name, has)| format!("-DPTOCPU_HAS_{}={}", name.to_uppercase(), u8::from(*has)))
-    }
-
-    /// Whether the headers and the compiler have bf16 arithmetic.
-    pub fn has_bf16(&self) -> bool {
-        self.has("bf16")
     }
 
     /// Whether the simulator's FIFOs work between the sides of a block.

@@ -4,17 +4,17 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use pto_context::{Context, Event};
+use pto_context::{Context, Event, in_parallel};
 use pto_process::Output;
 
-use super::build::{COMPILE_DEADLINE, DEPS, KernelRequest, WARNINGS};
-use super::deps::{Dependencies, parse_depfile};
+use super::build::{KernelRequest, WARNINGS};
 use super::diagnostics::Messages;
 use super::error::CpuError;
 use super::precompiled::Precompiled;
 use super::side::SideFlags;
 use super::source::Source;
 use super::toolchain::Toolchain;
+use crate::deps::{Dependencies, parse_depfile};
 
 /// Objects and rewritten sources lie here while the entry is made, inside of it: what a killed build leaves goes with it.
 const SCRATCH: &str = "scratch";
@@ -60,7 +60,7 @@ impl Job<'_> {
         let start = Instant::now();
         let scratch = dir.join(SCRATCH);
         let units = self.units(&scratch)?;
-        let compiled = in_parallel(&units, |unit| self.compile(unit, &scratch, None))?;
+        let compiled = in_parallel(&units, None, |unit| self.compile(unit, &scratch, None))?;
         self.copy_runtime(dir)?;
         for side in self.sides {
             let units: Vec<_> = units.iter().filter(|unit| unit.side.side == side.side).collect();
@@ -70,7 +70,7 @@ impl Job<'_> {
             }
         }
         self.record(dir, &scratch, &compiled)?;
-        fs_err::remove_dir_all(scratch).map_err(CpuError::write)?;
+        fs_err::remove_dir_all(scratch).map_err(CpuError::Write)?;
         self.cx.emit(Event::Finished {
             task,
             message: format!("Compiled {} ({:.1} s)", self.request.name, start.elapsed().as_secs_f64()),
@@ -85,15 +85,15 @@ impl Job<'_> {
 
     /// Writes the rewritten sources.
     fn units(&self, scratch: &Path) -> Result<Vec<Unit<'_>>, CpuError> {
-        fs_err::create_dir(scratch).map_err(CpuError::write)?;
+        fs_err::create_dir(scratch).map_err(CpuError::Write)?;
         let mut units = Vec::new();
         for (index, source) in self.sources.iter().enumerate() {
             for (name, header) in &source.headers {
-                fs_err::write(scratch.join(name), header).map_err(CpuError::write)?;
+                fs_err::write(scratch.join(name), header).map_err(CpuError::Write)?;
             }
             for (side, precompiled) in self.sides.iter().zip(self.precompiled) {
                 let text = scratch.join(format!("source-{index}.{}.cpp", side.side as u8));
-                fs_err::write(&text, self.preamble(side) + &source.text).map_err(CpuError::write)?;
+                fs_err::write(&text, self.preamble(side) + &source.text).map_err(CpuError::Write)?;
                 let object = text.with_extension("o");
                 units.push(Unit { source, text, side, precompiled, object });
             }
@@ -121,27 +121,26 @@ impl Job<'_> {
         let invocation = self
             .toolchain
             .flags
-            .invoke()
+            .invocation()
             .args(unit.side.args())
             .args(unit.precompiled.args())
             .args(quoted.chain(included).flat_map(|(flag, dir)| [OsString::from(flag), dir.into()]))
             .args(debug)
             .args(["-MD".into(), "-MF".into(), depfile.clone().into_os_string()])
-            .args(["-c".into(), unit.text.clone().into_os_string(), "-o".into(), unit.object.clone().into_os_string()])
-            .deadline(COMPILE_DEADLINE);
-        let output = self.toolchain.compiler.run(self.cx, &invocation)?;
+            .args(["-c".into(), unit.text.clone().into_os_string(), "-o".into(), unit.object.clone().into_os_string()]);
+        let output = self.toolchain.compiler.run(self.cx, invocation)?;
         let messages = self.messages(&output, scratch);
         if !output.success() {
             return Err(CpuError::Compile { messages: messages.text(), line: output.line });
         }
-        let read = fs_err::read_to_string(depfile).map_err(CpuError::write)?;
+        let read = fs_err::read_to_string(depfile).map_err(CpuError::Read)?;
         Ok(Compiled { read: parse_depfile(&read), warnings: messages.warnings() })
     }
 
     /// Beside the kernel, so that the directory can be moved and loaded by anyone.
     fn copy_runtime(&self, dir: &Path) -> Result<(), CpuError> {
         let name = self.runtime.file_name().expect("the runtime is a file");
-        fs_err::copy(self.runtime, dir.join(name)).map(drop).map_err(CpuError::write)
+        fs_err::copy(self.runtime, dir.join(name)).map(drop).map_err(CpuError::Write)
     }
 
     fn link(&self, dir: &Path, side: &SideFlags, units: &[&Unit]) -> Result<Output, CpuError> {
@@ -154,23 +153,22 @@ impl Job<'_> {
         let invocation = self
             .toolchain
             .compiler
-            .invoke()
+            .invocation()
             .args(["-shared", "-pthread", "-Wl,-Bsymbolic", "-Wl,-rpath,$ORIGIN"])
             .args(no_undefined)
             .arg(format!("-Wl,-soname,{library}"))
             .args(sanitizers)
             .args(units.iter().map(|unit| unit.object.clone()))
             .args([self.runtime.as_os_str(), "-ldl".as_ref(), "-lm".as_ref(), "-o".as_ref()])
-            .arg(dir.join(&library))
-            .deadline(COMPILE_DEADLINE);
-        self.toolchain.compiler.run(self.cx, &invocation)
+            .arg(dir.join(&library));
+        self.toolchain.compiler.run(self.cx, invocation)
     }
 
     /// What the linker says, with the lines of the sources. For those it needs debug information, which is made only now: it
     /// costs a tenth of each compilation.
     fn link_error(&self, dir: &Path, side: &SideFlags, units: &[&Unit], plain: &Output) -> CpuError {
         let scratch = dir.join(SCRATCH);
-        let described = in_parallel(units, |unit| self.compile(unit, &scratch, Some("-g1")))
+        let described = in_parallel(units, None, |unit| self.compile(unit, &scratch, Some("-g1")))
             .and_then(|_| self.link(dir, side, units))
             .ok()
             .filter(|output| !output.success());
@@ -181,7 +179,7 @@ impl Job<'_> {
     /// Writes what later builds ask for: the files read, and the warnings.
     fn record(&self, dir: &Path, scratch: &Path, compiled: &[Compiled]) -> Result<(), CpuError> {
         let read = compiled.iter().flat_map(|unit| &unit.read).filter(|path| !path.starts_with(scratch));
-        Dependencies::record(read.cloned()).and_then(|deps| deps.save(&dir.join(DEPS))).map_err(CpuError::write)?;
+        Dependencies::read(read.cloned()).map_err(CpuError::Read)?.save(dir).map_err(CpuError::Write)?;
         let mut warnings: String = self.sources.iter().map(|source| source.notes.as_str()).collect();
         for unit in compiled {
             // Both sides of a mix kernel say the same of the same line.
@@ -189,7 +187,7 @@ impl Job<'_> {
                 warnings.push_str(&unit.warnings);
             }
         }
-        fs_err::write(dir.join(WARNINGS), warnings).map_err(CpuError::write)
+        fs_err::write(dir.join(WARNINGS), warnings).map_err(CpuError::Write)
     }
 
     fn messages<'o>(&self, output: &'o Output, scratch: &Path) -> Messages<'o> {
@@ -198,15 +196,4 @@ impl Job<'_> {
         let relative = self.request.sources.iter().all(|source| source.is_relative());
         if relative { messages.seen_from(self.cx.cwd()) } else { messages }
     }
-}
-
-/// Runs `work` for each item on a thread of its own; the error of the first item that has one wins.
-pub(super) fn in_parallel<T: Sync, R: Send>(
-    items: &[T],
-    work: impl Fn(&T) -> Result<R, CpuError> + Sync,
-) -> Result<Vec<R>, CpuError> {
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = items.iter().map(|item| scope.spawn(|| work(item))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a compilation does not panic")).collect()
-    })
 }

@@ -19,8 +19,8 @@ pub(super) fn write(headers: &Path, overlay: &Path) -> Result<usize, CpuError> {
             let Ok(text) = std::fs::read_to_string(&path) else { continue };
             let Some(changed) = without_false_assertions(&text) else { continue };
             let target: PathBuf = overlay.join(dir).join(path.file_name().expect("a listed file has a name"));
-            fs_err::create_dir_all(overlay.join(dir)).map_err(CpuError::write)?;
-            fs_err::write(target, changed).map_err(CpuError::write)?;
+            fs_err::create_dir_all(overlay.join(dir)).map_err(CpuError::Write)?;
+            fs_err::write(target, changed).map_err(CpuError::Write)?;
             written += 1;
         }
     }

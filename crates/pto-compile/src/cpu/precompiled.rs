@@ -8,16 +8,13 @@ use pto_context::{Context, Event};
 use pto_store::Store;
 use serde::{Deserialize, Serialize};
 
-use super::build::COMPILE_DEADLINE;
 use super::compiler::Family;
-use super::deps::{Dependencies, parse_depfile};
 use super::diagnostics::Messages;
 use super::error::CpuError;
-use super::key::{Key, sha256};
 use super::side::SideFlags;
 use super::toolchain::Toolchain;
-
-const DEPS: &str = "deps.json";
+use crate::deps::{Dependencies, parse_depfile};
+use crate::key::{Key, sha256};
 
 /// The prelude as a compilation includes it.
 pub(super) struct Precompiled {
@@ -46,20 +43,17 @@ impl Precompiled {
         let family = toolchain.compiler.family;
         let key = Key::new("pch").with(&toolchain.identity).all(side.args()).finish();
         let entry = store.entry("cpu-pch", &key)?;
-        if let Some(dir) = entry.get() {
-            let fresh = Dependencies::load(&dir.join(DEPS)).is_some_and(|deps| deps.changed().is_none());
-            let whole = Seal::load(&dir).is_some_and(|seal| seal.has_size_of(&dir.join(file_name(family))));
-            if !fresh || !whole {
-                entry.remove(cx)?;
-            }
+        if let Some(dir) = Dependencies::get_fresh(cx, &entry)?
+            && !Seal::load(&dir).is_some_and(|seal| seal.has_size_of(&dir.join(file_name(family))))
+        {
+            entry.remove(cx)?;
         }
         let dir = entry.get_or_build(cx, |dir| compile(cx, toolchain, side, dir))?;
-        let deps = Dependencies::load(&dir.join(DEPS)).unwrap_or_default();
         let how = match family {
             Family::Clang => How::Clang,
             Family::Gcc => How::Gcc,
         };
-        Ok(Self { file: dir.join(file_name(family)), how, digest: deps.digest() })
+        Ok(Self { file: dir.join(file_name(family)), how, digest: Dependencies::digest_of(&dir) })
     }
 
     /// Whether it is still what was built. One that is not is deleted, so that the next build makes it anew.
@@ -133,16 +127,15 @@ fn compile(cx: &Context, toolchain: &Toolchain, side: &SideFlags, dir: &Path) ->
     });
     let depfile = dir.join("prelude.d");
     let prelude = toolchain.resources.path("prelude/prelude.hpp");
-    let mut invocation = toolchain.flags.invoke().args(side.args()).arg("-w");
+    let mut invocation = toolchain.flags.invocation().args(side.args()).arg("-w");
     if toolchain.compiler.family == Family::Clang {
         invocation = invocation.arg("-fpch-instantiate-templates");
     }
     let invocation = invocation
         .args(["-MD".into(), "-MF".into(), depfile.clone().into_os_string()])
         .args(["-x".into(), "c++-header".into(), prelude.clone().into_os_string()])
-        .args(["-o".into(), dir.join(file_name(toolchain.compiler.family)).into_os_string()])
-        .deadline(COMPILE_DEADLINE);
-    let output = toolchain.compiler.run(cx, &invocation)?;
+        .args(["-o".into(), dir.join(file_name(toolchain.compiler.family)).into_os_string()]);
+    let output = toolchain.compiler.run(cx, invocation)?;
     if !output.success() {
         let messages = Messages::of(&output).text();
         return Err(CpuError::Support { what: "the prelude over these PTO-ISA headers", messages, line: output.line });
@@ -150,14 +143,11 @@ fn compile(cx: &Context, toolchain: &Toolchain, side: &SideFlags, dir: &Path) ->
     if toolchain.compiler.family == Family::Gcc {
         // Used when GCC finds the precompiled one unfit, for example with other code generation flags.
         let text = format!("#include \"{}\"\n", super::rewrite::escape(&prelude.display().to_string()));
-        fs_err::write(dir.join("prelude.hpp"), text).map_err(CpuError::write)?;
+        fs_err::write(dir.join("prelude.hpp"), text).map_err(CpuError::Write)?;
     }
-    Seal::make(dir, &dir.join(file_name(toolchain.compiler.family))).map_err(CpuError::write)?;
-    let read = fs_err::read_to_string(&depfile).map_err(CpuError::write)?;
-    Dependencies::record(parse_depfile(&read))
-        .map_err(CpuError::Source)?
-        .save(&dir.join(DEPS))
-        .map_err(CpuError::write)?;
+    Seal::make(dir, &dir.join(file_name(toolchain.compiler.family))).map_err(CpuError::Write)?;
+    let read = fs_err::read_to_string(&depfile).map_err(CpuError::Read)?;
+    Dependencies::read(parse_depfile(&read)).map_err(CpuError::Read)?.save(dir).map_err(CpuError::Write)?;
     cx.emit(Event::Finished {
         task,
         message: format!("PTO-ISA precompiled for the {} ({:.1} s)", side.name(), output.duration.as_secs_f64()),

@@ -6,7 +6,7 @@ use pto_context::Context;
 use pto_store::Store;
 
 use super::error::CpuError;
-use super::key::Key;
+use crate::key::Key;
 
 /// Path below the crate's `cpu/` directory, and content.
 macro_rules! resources {
@@ -63,8 +63,8 @@ impl Resources {
         let dir = store.entry("cpu-prelude", &digest())?.get_or_build(cx, |dir| {
             FILES.iter().try_for_each(|(path, text)| {
                 let path = dir.join(path);
-                fs_err::create_dir_all(path.parent().expect("every file has a directory")).map_err(CpuError::write)?;
-                fs_err::write(path, text).map_err(CpuError::write)
+                fs_err::create_dir_all(path.parent().expect("every file has a directory")).map_err(CpuError::Write)?;
+                fs_err::write(path, text).map_err(CpuError::Write)
             })
         })?;
         Ok(Self { dir })

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use pto_context::Context;
 use pto_store::Store;
 
-use super::build::COMPILE_DEADLINE;
 use super::diagnostics::Messages;
 use super::error::CpuError;
-use super::key::Key;
 use super::toolchain::Toolchain;
+use crate::key::Key;
 
 /// The runtime library in the store. Its name carries its key: two kernels of one process share it exactly if they were
 /// built with the same one.
@@ -19,14 +18,13 @@ pub(super) fn library(cx: &Context, store: &Store, toolchain: &Toolchain) -> Res
     let dir = store.entry("cpu-runtime", &key)?.get_or_build(cx, |dir| {
         let invocation = toolchain
             .compiler
-            .invoke()
+            .invocation()
             .args(["-std=c++20", "-O2", "-g1", "-fPIC", "-shared", "-pthread"])
             .arg(format!("-Wl,-soname,{name}"))
             .arg(toolchain.resources.path("runtime/runtime.cpp"))
             .args(["-o".into(), dir.join(&name).into_os_string()])
-            .arg("-ldl")
-            .deadline(COMPILE_DEADLINE);
-        let output = toolchain.compiler.run(cx, &invocation)?;
+            .arg("-ldl");
+        let output = toolchain.compiler.run(cx, invocation)?;
         if output.success() {
             return Ok(());
         }

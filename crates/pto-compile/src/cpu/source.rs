@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::error::CpuError;
-use super::key::{Key, sha256};
 use super::rewrite::{Include, Rewritten, escape, rewrite};
+use crate::key::{Key, sha256};
 
 const RENAMED_DETAIL: &str =
     "namespace `detail` is ambiguous with PTO-ISA's own, the device compiler refuses it; renamed here";

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use pto_context::{Context, Event};
 use pto_process::Invocation;
@@ -10,20 +9,18 @@ use pto_store::Store;
 use serde::{Deserialize, Serialize};
 
 use super::compiler::{Candidate, Compiler, Family, candidates, find};
-use super::deps::{Dependencies, parse_depfile};
 use super::diagnostics::Messages;
 use super::error::{CpuError, Rejected};
 use super::features::Features;
-use super::key::Key;
 use super::overlay;
 use super::resources::{self, Resources};
+use crate::deadline::deadline;
+use crate::deps::{Dependencies, parse_depfile};
+use crate::key::Key;
 
 /// The header that every PTO kernel includes.
 const ENTRY: &str = "pto/pto-inst.hpp";
-/// A probe takes a second or two; a compiler that builds its standard library at its first call (zig) takes a minute.
-pub(super) const PROBE_DEADLINE: Duration = Duration::from_secs(900);
 const CONFIG: &str = "config.json";
-const DEPS: &str = "deps.json";
 const DEPFILE: &str = "probe.d";
 const OVERLAY: &str = "overlay";
 
@@ -87,8 +84,8 @@ impl Flags {
         Self { compiler: compiler.clone(), args }
     }
 
-    pub(super) fn invoke(&self) -> Invocation {
-        self.compiler.invoke().args(self.args.iter().cloned())
+    pub(super) fn invocation(&self) -> Invocation {
+        self.compiler.invocation().args(self.args.iter().cloned())
     }
 }
 
@@ -103,7 +100,7 @@ impl Toolchain {
         if !entry.is_file() {
             return Err(CpuError::NoHeaders { looked_for: entry });
         }
-        let headers = request.headers.canonicalize().map_err(CpuError::Source)?;
+        let headers = fs_err::canonicalize(&request.headers).map_err(CpuError::Headers)?;
         let resources = Resources::materialize(cx, store)?;
         let mut tried = Vec::new();
         let cache = store.root().join("compiler-cache");
@@ -134,12 +131,7 @@ impl Toolchain {
         let key =
             candidate_key(cx, candidate).map_err(Unfit::Rejected)?.path(headers).with(resources::digest()).finish();
         let entry = store.entry("cpu-config", &key).map_err(CpuError::from)?;
-        if let Some(dir) = entry.get() {
-            let fresh = Dependencies::load(&dir.join(DEPS)).is_some_and(|deps| deps.changed().is_none());
-            if !fresh {
-                entry.remove(cx).map_err(CpuError::from)?;
-            }
-        }
+        Dependencies::get_fresh(cx, &entry)?;
         let dir = entry.get_or_build(cx, |dir| configure_in(cx, candidate, resources, headers, dir))?;
         let config = fs_err::read(dir.join(CONFIG)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let (compiler, features, overlaid) = match config {
@@ -147,11 +139,10 @@ impl Toolchain {
             Some(Config::Unfit { reason }) => return Err(Unfit::Rejected(reason)),
             None => return Err(Unfit::Rejected(format!("`{}` is unreadable; delete it", dir.join(CONFIG).display()))),
         };
-        let deps = Dependencies::load(&dir.join(DEPS)).unwrap_or_default();
         let overlay = (overlaid > 0).then(|| dir.join(OVERLAY));
         let flags = Flags::new(&compiler, resources, overlay.as_deref(), headers);
         let words = flags.args.iter().map(|arg| arg.as_encoded_bytes());
-        let identity = Key::new("toolchain").with(key).with(deps.digest()).all(words).finish();
+        let identity = Key::new("toolchain").with(key).with(Dependencies::digest_of(&dir)).all(words).finish();
         Ok(Self { flags, compiler, headers: headers.to_path_buf(), features, resources: resources.clone(), identity })
     }
 }
@@ -183,10 +174,7 @@ fn candidate_key(cx: &Context, candidate: &Candidate) -> Result<Key, String> {
     let key = Key::new("compiler").all(candidate.command.iter().map(|word| word.as_encoded_bytes()));
     // One that is not found says so itself when it is started.
     let Some(program) = find(cx, &candidate.command[0]) else { return Ok(key) };
-    let meta = std::fs::metadata(&program).map_err(|error| error.to_string())?;
-    let modified = meta.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-    let modified = modified.unwrap_or_default().as_nanos();
-    Ok(key.path(&program).with(meta.len().to_le_bytes()).with(modified.to_le_bytes()))
+    key.file(&program).map_err(|error| error.to_string())
 }
 
 /// Fills the configuration's entry: what the candidate is and has, or why it cannot be taken.
@@ -206,9 +194,9 @@ fn configure_in(
     let read = std::fs::read_to_string(dir.join(DEPFILE)).unwrap_or_default();
     // The probe's own output and copies lie in the directory that is being built and move with it.
     let outside = parse_depfile(&read).into_iter().filter(|path| !path.starts_with(dir) && path.is_file());
-    Dependencies::record(outside).and_then(|deps| deps.save(&dir.join(DEPS))).map_err(CpuError::write)?;
-    let json = serde_json::to_vec(&config).map_err(|error| CpuError::write(error.into()))?;
-    fs_err::write(dir.join(CONFIG), json).map_err(CpuError::write)?;
+    Dependencies::read(outside).map_err(CpuError::Read)?.save(dir).map_err(CpuError::Write)?;
+    let json = serde_json::to_vec(&config).map_err(|error| CpuError::Write(error.into()))?;
+    fs_err::write(dir.join(CONFIG), json).map_err(CpuError::Write)?;
     Ok(())
 }
 
@@ -244,12 +232,11 @@ fn try_candidate(
 fn base_probe(cx: &Context, flags: &Flags, resources: &Resources, dir: &Path) -> Result<Result<(), String>, Unfit> {
     let program = dir.join("probe");
     let invocation = flags
-        .invoke()
+        .invocation()
         .args(["-w".into(), "-MD".into(), "-MF".into(), dir.join(DEPFILE).into_os_string()])
         .arg(resources.path("probes/base.cpp"))
-        .args(["-o".into(), program.clone().into_os_string()])
-        .deadline(PROBE_DEADLINE);
-    let output = match flags.compiler.run(cx, &invocation) {
+        .args(["-o".into(), program.clone().into_os_string()]);
+    let output = match flags.compiler.run(cx, invocation) {
         Err(CpuError::Process(pto_process::Error::Failed(output))) => {
             return Err(Unfit::Unsure(format!("the compiler {}", output.status)));
         }
@@ -264,6 +251,7 @@ fn base_probe(cx: &Context, flags: &Flags, resources: &Resources, dir: &Path) ->
     if !program.is_file() {
         return Ok(Err("it ended well and made no program: it is no compiler".to_owned()));
     }
-    let run = Invocation::new(program).deadline(PROBE_DEADLINE).run(cx).map_err(CpuError::from)?;
+    let deadline = deadline(cx).map_err(CpuError::from)?;
+    let run = Invocation::new(program).deadline(deadline).run(cx).map_err(CpuError::from)?;
     Ok(if run.success() { Ok(()) } else { Err(format!("a probe program compiled but {}", run.status)) })
 }

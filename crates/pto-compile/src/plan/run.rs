@@ -1,28 +1,27 @@
 //! Running a plan.
 
+use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use pto_context::Context;
+use pto_context::{BadSeconds, Context};
 use pto_process::Output;
 
 use super::{Plan, Purpose, Step};
-
-/// How long one step may take: long enough for a large kernel on a slow machine, short enough that a compiler that hangs
-/// does not hold a test run for ever. `PTO_COMPILE_TIMEOUT_S` overrides it, in seconds.
-pub const STEP_DEADLINE: Duration = Duration::from_secs(600);
-/// The variable that overrides [`STEP_DEADLINE`].
-pub const DEADLINE_VARIABLE: &str = "PTO_COMPILE_TIMEOUT_S";
+use crate::bisheng::BishengError;
+use crate::deadline::deadline;
 
 impl Plan {
-    /// Makes the directories for outputs and runs the steps in order; returns what each command said. The first failure
-    /// ends it.
+    /// Makes the directories, writes the generated files and runs the steps in order; returns what each command said. The
+    /// first failure ends it.
     ///
     /// # Errors
-    /// A directory cannot be made or a step fails, see [`Step::run`].
+    /// A directory or file cannot be made or a step fails, see [`Step::run`].
     pub fn run(&self, cx: &Context) -> Result<Vec<Output>, RunError> {
         for dir in self.output_dirs() {
             fs_err::create_dir_all(cx.cwd().join(dir)).map_err(|source| RunError::OutputDir { source })?;
+        }
+        for file in &self.generated {
+            fs_err::write(cx.cwd().join(&file.path), &file.text).map_err(RunError::Write)?;
         }
         self.steps.iter().map(|step| step.run(cx)).collect()
     }
@@ -46,7 +45,7 @@ impl Step {
     }
 }
 
-/// Why running a plan came to nothing.
+/// Why a plan was not made or came to nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -54,14 +53,23 @@ pub enum RunError {
     #[error("cannot make the directory for outputs")]
     OutputDir {
         /// What the system said; it names the path.
-        source: std::io::Error,
+        source: io::Error,
     },
+    /// A request has no plan.
+    #[error(transparent)]
+    Request(#[from] BishengError),
+    /// A generated file, or the list of what the result was made from, cannot be written.
+    #[error("cannot write a file of the build")]
+    Write(#[source] io::Error),
+    /// A source, a header or the compiler cannot be read.
+    #[error("cannot read what the kernel is made from")]
+    Read(#[source] io::Error),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] pto_store::Error),
     /// The variable for the deadline holds no number of seconds.
-    #[error("`{DEADLINE_VARIABLE}` is `{value}`; expected a whole number of seconds above 0")]
-    BadDeadline {
-        /// Its value.
-        value: String,
-    },
+    #[error(transparent)]
+    BadDeadline(#[from] BadSeconds),
     /// A command could not be started, failed or took too long.
     #[error("cannot {purpose}")]
     Failed {
@@ -107,6 +115,7 @@ impl RunError {
                 output.status == pto_process::Status::Interrupted
             }
             Self::Failed { source, .. } => source.is_interrupted(),
+            Self::Store(error) => error.is_interrupted(),
             _ => false,
         }
     }
@@ -115,17 +124,10 @@ impl RunError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Failed { source, .. } => source.hint(),
-            Self::OutputDir { .. } | Self::BadDeadline { .. } | Self::NoOutput { .. } => None,
+            Self::Request(error) => error.hint().map(str::to_owned),
+            Self::Store(error) => error.hint(),
+            Self::Write(_) | Self::Read(_) => None,
+            Self::OutputDir { .. } | Self::BadDeadline(_) | Self::NoOutput { .. } => None,
         }
-    }
-}
-
-fn deadline(cx: &Context) -> Result<Duration, RunError> {
-    match cx.var(DEADLINE_VARIABLE) {
-        None => Ok(STEP_DEADLINE),
-        Some(value) => match value.trim().parse() {
-            Ok(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds)),
-            _ => Err(RunError::BadDeadline { value }),
-        },
     }
 }

@@ -5,4 +5,5 @@ mod diagnose;
 mod options;
 mod plans;
 mod stand_in;
+mod stored;
 mod support;

@@ -35,7 +35,8 @@ fn steps_with(plan: &Plan, words: &[&str]) -> Vec<usize> {
 #[test]
 fn each_option_changes_the_steps_it_is_for_and_no_others() {
     // The patterns name every field: a new one does not compile until it has a row.
-    let BishengRequest { target: _, core: _, name: _, sources: _, launcher: _, out_dir: _, options } = base();
+    let BishengRequest { target: _, core: _, name: _, sources: _, generated: _, launcher: _, out_dir: _, options } =
+        base();
     let CompileOptions {
         defines: _,
         include_dirs: _,

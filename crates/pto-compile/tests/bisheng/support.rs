@@ -111,6 +111,7 @@ pub(crate) fn request(target: Target, core: Core) -> BishengRequest {
         core,
         name: "vec_add".to_owned(),
         sources: vec!["vec_add.cpp".into()],
+        generated: Vec::new(),
         launcher: None,
         out_dir: "out".into(),
         options: CompileOptions::default(),

@@ -1,25 +1,16 @@
 //! What the tests build and run with.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use pto_compile::cpu::{Artifact, CpuError, KernelRequest, Toolchain, ToolchainRequest, build};
-use pto_context::{Context, Event, EventSink};
+use pto_context::Context;
 use pto_platform::{Core, Soc};
 use pto_process::Invocation;
 use pto_store::Store;
 
 use crate::child;
-
-/// The pinned package's headers, below a store's `wheels`.
-const IN_WHEEL: &str = "tilelang/3rdparty/pto-isa/include";
-
-pub(crate) struct Quiet;
-
-impl EventSink for Quiet {
-    fn event(&self, _: Event) {}
-}
 
 /// A compiler with one set of headers.
 pub(crate) struct Bench {
@@ -39,27 +30,11 @@ pub(crate) struct Run {
     pub(crate) passed: bool,
 }
 
-/// One bench per header set: `PTOKIT_TEST_HEADERS` or what the user's store holds, and `PTOKIT_TEST_HEADERS_2`. Empty, and it
-/// says so, if there are none.
-#[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
+/// One bench per header set: the headers that tests use, and the second set where one is named.
 pub(crate) fn benches() -> &'static [Bench] {
     static BENCHES: OnceLock<Vec<Bench>> = OnceLock::new();
-    BENCHES.get_or_init(|| {
-        let cx = Context::from_process(Arc::new(Quiet)).unwrap();
-        let first = cx.var("PTOKIT_TEST_HEADERS").map(PathBuf::from).or_else(|| in_default_store(&cx));
-        let second = cx.var("PTOKIT_TEST_HEADERS_2").map(PathBuf::from);
-        let all: Vec<_> = first.into_iter().chain(second).map(|headers| Bench::new(cx.clone(), headers)).collect();
-        if all.is_empty() {
-            eprintln!("SKIPPED: no PTO-ISA headers; `cargo xtask test` fetches them, or set PTOKIT_TEST_HEADERS");
-        }
-        all
-    })
-}
-
-fn in_default_store(cx: &Context) -> Option<PathBuf> {
-    let wheels = Store::default_root(cx).ok()?.join("wheels");
-    let found = fs_err::read_dir(wheels).ok()?.flatten().map(|entry| entry.path().join(IN_WHEEL));
-    found.into_iter().find(|path| path.is_dir())
+    let bench = |headers| Bench::new(pto_test::machine(), headers);
+    BENCHES.get_or_init(|| pto_test::headers().into_iter().chain(pto_test::second_headers()).map(bench).collect())
 }
 
 /// The environment of this process and another working directory.
@@ -91,18 +66,7 @@ impl Bench {
 
     /// A request for `tests/kernels/<file>`, for an A2 card.
     pub(crate) fn request(&self, file: impl Into<PathBuf>, core: Core) -> KernelRequest {
-        KernelRequest {
-            name: "kernel".to_owned(),
-            sources: vec![file.into()],
-            generated: Vec::new(),
-            core,
-            soc: Soc::by_name("Ascend910B2").unwrap(),
-            defines: Vec::new(),
-            include_dirs: Vec::new(),
-            opt_level: 1,
-            precompiled: true,
-            extra_flags: Vec::new(),
-        }
+        KernelRequest::new("kernel", vec![file.into()], core, Soc::by_name("Ascend910B2").unwrap())
     }
 
     pub(crate) fn a5(&self, file: impl Into<PathBuf>, core: Core) -> KernelRequest {

@@ -1,12 +1,8 @@
 //! A test that is a process: it loads a built kernel and calls its `test` function.
 
 use std::ffi::c_char;
-use std::sync::Arc;
 
 use libloading::Library;
-use pto_context::Context;
-
-use crate::bench::Quiet;
 
 pub(crate) const LIBRARY: &str = "PTOCPU_TEST_LIBRARY";
 pub(crate) const WHICH: &str = "PTOCPU_TEST_WHICH";
@@ -18,7 +14,7 @@ const ROOM: usize = 1024;
 #[test]
 #[ignore = "started by the other tests, in a process of its own"]
 fn run_kernel() {
-    let cx = Context::from_process(Arc::new(Quiet)).unwrap();
+    let cx = pto_test::machine();
     let Some(path) = cx.var(LIBRARY) else { return };
     let which = cx.var(WHICH).and_then(|text| text.parse().ok()).unwrap_or(0);
     let mut results = vec![0.0; ROOM];

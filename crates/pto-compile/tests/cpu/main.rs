@@ -10,3 +10,4 @@ mod flags;
 mod instructions;
 mod launches;
 mod mistakes;
+mod stand_in;

@@ -82,8 +82,8 @@ impl Surroundings {
         let device = device.or(self.device).unwrap_or(0).to_string();
         let image = self.image.as_deref().unwrap_or("$PYPTO_IMAGE");
         let log = match log {
-            "stdin" | "given" => "LOG".into(),
-            file => shlex::try_quote(file).unwrap_or_else(|_| "LOG".into()),
+            "stdin" | "given" => "LOG".to_owned(),
+            file => pto_process::shell_word(file),
         };
         let command = command.replace("{driver}", driver).replace("{device}", &device);
         command.replace("{image}", image).replace("{log}", &log)

@@ -6,12 +6,11 @@ use crate::support::{field, finding, ids, triage_file};
 use pto_doctor::triage::{Role, Surroundings, Triage, Triager, Verdict};
 
 /// The directory with real outputs beside the checkout, or `None` where it is not, as on most machines.
-#[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
 fn samples() -> Option<PathBuf> {
     let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let found = above.map(|directory| directory.join("shared/samples")).find(|directory| directory.is_dir());
     if found.is_none() {
-        eprintln!("skipped: real outputs are not at hand");
+        pto_test::absent("real outputs are not at hand");
     }
     found
 }

@@ -93,7 +93,7 @@ impl World {
         if found {
             self.program(name, &format!("PATH='{path}' exec {name} \"$@\""));
         } else {
-            skipped(&format!("this machine has no `{name}` that runs"));
+            pto_test::skip(&format!("this machine has no `{name}` that runs"));
         }
         found
     }
@@ -193,10 +193,4 @@ fn wheel(more_files: usize) -> Wheel {
 fn sha256(file: &Path) -> String {
     let output = Invocation::new("sha256sum").arg(file).run(&machine()).unwrap().require_success().unwrap();
     output.stdout.text().split_whitespace().next().unwrap().to_owned()
-}
-
-/// Says that a test cannot do its work here. Written past the harness, which would swallow it: the test counts as passed.
-pub(crate) fn skipped(why: &str) {
-    let name = std::thread::current().name().unwrap_or("a test").to_owned();
-    let _ = writeln!(std::io::stderr(), "SKIPPED {name}: {why}");
 }

@@ -348,6 +348,13 @@ fn absolute(actual: Scalar, expected: Scalar) -> Option<f64> {
     }
 }
 
+impl Difference {
+    fn is_nan_on_both_sides(&self) -> bool {
+        let nan = |value: Scalar| matches!(value, Scalar::Float(value) if value.is_nan());
+        nan(self.actual) && nan(self.expected)
+    }
+}
+
 /// `at [1, 2]: 0.5, expected 0.25 (off by 0.25)`.
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -380,6 +387,13 @@ impl fmt::Display for Report {
         }
         for difference in &self.first {
             write!(f, "\n  {difference}")?;
+        }
+        if self.first.iter().any(Difference::is_nan_on_both_sides) {
+            let nan = e.nan;
+            write!(
+                f,
+                "\n  the golden itself is NaN in {nan} elements: there the kernel may be right and the reference undefined"
+            )?;
         }
         let unwritten = self.unwritten.as_ref().map_or(0, |unwritten| unwritten.count);
         match self.mismatches.saturating_sub(unwritten + self.first.len()) {

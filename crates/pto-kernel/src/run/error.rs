@@ -1,6 +1,5 @@
 //! What keeps a kernel from being tried.
 
-use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
@@ -8,11 +7,13 @@ use pto_compile::bisheng::BishengError;
 use pto_compile::cann::CannError;
 use pto_compile::cpu::CpuError;
 use pto_compile::plan::RunError as PlanError;
+use pto_context::{BadSeconds, is_disk_full};
 use pto_golden::{DType, ExprError};
 use pto_launch::LaunchError;
 use pto_platform::Target;
 
 use crate::KernelError;
+use crate::elide::elided;
 
 /// Why a kernel was not tried.
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +79,7 @@ pub enum RunError {
     /// A bisheng plan cannot be made.
     #[error(transparent)]
     Bisheng(#[from] BishengError),
-    /// A step of a bisheng plan failed.
+    /// bisheng could not build it.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// The launch could not be tried.
@@ -101,7 +102,7 @@ pub enum RunError {
         source: Box<RunError>,
     },
     /// Something is missing and may not be fetched.
-    #[error("no {what}: the {package} is not in the store `{}`, and `--offline` fetches nothing", .store.display())]
+    #[error("no {what}: the {package} is not in the store `{}`, and nothing may be fetched", .store.display())]
     Offline {
         /// What is missing.
         what: &'static str,
@@ -114,7 +115,7 @@ pub enum RunError {
     #[error("the golden command cannot be run")]
     GoldenProgram(#[source] pto_process::Error),
     /// A golden expression has no value for a case.
-    #[error("golden of `{output}` is `{text}`, which has no value")]
+    #[error("golden of `{output}` is `{}`, which has no value", elided(.text))]
     GoldenExpr {
         /// The output.
         output: String,
@@ -124,7 +125,10 @@ pub enum RunError {
         source: Box<ExprError>,
     },
     /// A golden expression has another shape than its output.
-    #[error("golden of `{output}` is `{text}`, which has shape {found:?} in case {case}; the output has {expected:?}")]
+    #[error(
+        "golden of `{output}` is `{}`, which has shape {found:?} in case {case}; the output has {expected:?}",
+        elided(.text)
+    )]
     GoldenShape {
         /// The output.
         output: String,
@@ -139,7 +143,8 @@ pub enum RunError {
     },
     /// A golden expression has a value that its output's type cannot hold.
     #[error(
-        "golden of `{output}` is `{text}`, which is NaN or infinite somewhere in case {case}; the output is {dtype}"
+        "golden of `{output}` is `{}`, which is NaN or infinite somewhere in case {case}; the output is {dtype}",
+        elided(.text)
     )]
     GoldenNotFinite {
         /// The output.
@@ -168,13 +173,8 @@ pub enum RunError {
     #[error("cannot write files of a run")]
     Io(#[source] io::Error),
     /// A deadline of the environment is not one.
-    #[error("`{variable}` is `{value}`; expected a number of seconds above 0")]
-    BadDeadline {
-        /// The variable.
-        variable: &'static str,
-        /// Its value.
-        value: String,
-    },
+    #[error(transparent)]
+    BadDeadline(#[from] BadSeconds),
     /// The user asked for the end.
     #[error("interrupted")]
     Interrupted,
@@ -217,7 +217,9 @@ impl RunError {
             | Self::GoldenShape { .. }
             | Self::GoldenNotFinite { .. }
             | Self::InputShape { .. }
-            | Self::BadDeadline { .. }
+            | Self::BadDeadline(_)
+            | Self::Cpu(CpuError::BadDeadline(_))
+            | Self::Plan(PlanError::BadDeadline(_) | PlanError::Request(_))
             | Self::Tensor(_) => Fault::Input,
             Self::Unreadable { .. }
             | Self::Cpu(_)
@@ -265,27 +267,10 @@ impl RunError {
                     .to_owned(),
             ),
             Self::NoCases { .. } => Some("give `list` or `edges` in [cases], or a size with `--case`".to_owned()),
-            Self::Io(error) if error.kind() == io::ErrorKind::StorageFull => {
-                Some("free some space, or set `TMPDIR`".to_owned())
-            }
+            Self::Io(error) if is_disk_full(error) => Some("free some space, or set `TMPDIR`".to_owned()),
             _ => None,
         }
     }
-}
-
-/// An error with its causes, each after a colon, without repeating what a message says already.
-pub fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let message = error.to_string();
-        if !text.contains(&message) {
-            text.push_str(": ");
-            text.push_str(&message);
-        }
-        cause = error.source();
-    }
-    text
 }
 
 fn list(targets: &[Target]) -> String {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pto_context::Context;
+use pto_context::{Context, with_causes};
 use pto_golden::{Expr, Tensor, TensorValue, npy};
 use pto_process::Invocation;
 
-use super::error::{RunError, with_causes};
+use super::error::RunError;
 use crate::cases::{BoundCase, BoundValue, Case, ScalarValue};
 use crate::manifest::{Dim, Golden, Manifest};
 
@@ -116,7 +116,7 @@ fn by_command(
     argv: &[String],
     timeout: Duration,
 ) -> Result<Made, RunError> {
-    let scratch = tempfile::Builder::new().prefix("pto-golden-").tempdir().map_err(RunError::Io)?;
+    let scratch = tempfile::Builder::new().prefix("pto-golden-").tempdir_in(cx.temp_dir()).map_err(RunError::Io)?;
     let (given, wanted) = (scratch.path().join("inputs"), scratch.path().join("golden"));
     fs_err::create_dir(&given).and_then(|()| fs_err::create_dir(&wanted)).map_err(RunError::Io)?;
     for (name, tensor) in inputs {

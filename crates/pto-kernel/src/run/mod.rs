@@ -1,34 +1,43 @@
 //! Compile, launch, compare: the loop behind `kernel test`.
 //!
-//! [`Workshop`] is what the machine offers (headers, compiler, worker, stores); [`test_kernel`] takes one kernel through
-//! it and gives a [`KernelResult`], in which whatever the kernel did is a status and not an error. Only what keeps a
-//! kernel from being tried at all is a [`RunError`], and that says whose fault it is.
+//! [`Workshop`] is what the machine offers for a target (headers, compiler, worker, stores); [`test_kernel`] takes one
+//! kernel through it and gives a [`KernelResult`], in which whatever the kernel did is a status and not an error. Only
+//! what keeps a kernel from being tried at all is a [`RunError`], and that says whose fault it is. [`test_kernels`] tests
+//! a [`Suite`] of kernels and gives a [`Report`], to which one that could not be tried belongs like the others.
 
 mod build;
 mod case;
+mod case_result;
+mod deadlines;
 mod error;
 mod golden;
+mod input;
 mod inputs;
+mod judge;
+mod kernel_result;
 mod pins;
 mod place;
 mod plan;
 mod report;
+mod suite;
 mod workshop;
 
-use std::sync::Mutex;
 use std::time::Instant;
 
-use pto_context::Context;
+use pto_context::{Context, in_parallel};
 use pto_platform::{Soc, Target};
 
 use crate::cases::{Case, CaseFilter, Cores, derive};
 use crate::manifest::Manifest;
 
 pub use build::{Built, build_kernel, cpu_request};
-pub use error::{Fault, RunError, with_causes};
+pub use case_result::{CaseResult, CaseStatus};
+pub use error::{Fault, RunError};
+pub use kernel_result::{BuildReport, KernelResult, KernelStatus, NotTried, Problem};
 pub use pins::{ACL_HEADERS, PTO_ISA, zig};
-pub use plan::{GeneratedFile, KernelPlan, plan_kernel};
-pub use report::{BuildReport, CaseResult, CaseStatus, KernelResult, KernelStatus, Problem, Report, Totals};
+pub use plan::{KernelPlan, plan_kernel};
+pub use report::{Report, Totals};
+pub use suite::{Suite, Tried, test_kernels};
 pub use workshop::{CpuTools, Fetching, HeaderSource, Setup, Workshop};
 
 /// The seed when neither the manifest nor the user gives one: results are repeatable by default.
@@ -37,8 +46,6 @@ pub const DEFAULT_SEED: u64 = 1;
 /// What to run of a kernel.
 #[derive(Debug, Clone, Default)]
 pub struct TestOptions {
-    /// The target; the CPU if nothing is said.
-    pub target: Option<Target>,
     /// The SoC whose cores are counted, and which the CPU plays.
     pub soc: Option<&'static Soc>,
     /// Which cases.
@@ -49,7 +56,7 @@ pub struct TestOptions {
     pub jobs: Option<usize>,
 }
 
-/// Builds a kernel and runs its cases. `progress` is called after each case.
+/// Builds a kernel for the workshop's target and runs its cases. `progress` is called after each case.
 ///
 /// # Errors
 /// The kernel could not be tried: see [`RunError::fault`].
@@ -61,13 +68,14 @@ pub fn test_kernel(
     progress: &(dyn Fn(&CaseResult) + Sync),
 ) -> Result<KernelResult, RunError> {
     let start = Instant::now();
-    let target = options.target.unwrap_or(Target::Cpu);
+    let target = workshop.target();
     let soc = soc_for(manifest, target, options.soc)?;
     let cases = select_cases(manifest, target, soc, options)?;
-    let built = build_kernel(cx, workshop, manifest, target, soc).map_err(|error| error.in_manifest(manifest))?;
-    let results = run_all(&cases, options.jobs, |case| {
-        let running = case::Running { cx, workshop, manifest, built: &built, target, soc };
-        let result = running.case(case).map_err(|error| error.in_manifest(manifest))?;
+    let built = build_kernel(cx, workshop, manifest, soc).map_err(|error| error.in_manifest(manifest))?;
+    let runner = case::CaseRunner { cx, workshop, manifest, built: &built, soc };
+    // On the CPU each case is a thread per core of the SoC already: more at once than processors only slow it down.
+    let results = in_parallel(&cases, options.jobs, |case| -> Result<_, RunError> {
+        let result = runner.run(case).map_err(|error| error.in_manifest(manifest))?;
         progress(&result);
         Ok(result)
     })?;
@@ -119,39 +127,4 @@ pub fn soc_for(manifest: &Manifest, target: Target, asked: Option<&'static Soc>)
         npu => asked.target() == Some(npu),
     };
     if fits { Ok(asked) } else { Err(RunError::WrongSoc { soc: asked.name, target, kernel: manifest.name.clone() }) }
-}
-
-/// Runs `work` over the cases on several threads; results come in the order of the cases.
-fn run_all<R: Send>(
-    cases: &[Case],
-    jobs: Option<usize>,
-    work: impl Fn(&Case) -> Result<R, RunError> + Sync,
-) -> Result<Vec<R>, RunError> {
-    // Each case on the CPU is a thread per core of the SoC already: more cases at once than processors only slow it down.
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = jobs.unwrap_or(processors).clamp(1, processors).min(cases.len());
-    let queue = Mutex::new(cases.iter().enumerate());
-    let done = Mutex::new(Vec::with_capacity(cases.len()));
-    let next = || queue.lock().ok()?.next();
-    std::thread::scope(|scope| {
-        let worker = || -> Result<(), RunError> {
-            while let Some((index, case)) = next() {
-                let result = work(case).inspect_err(|_| stop(&queue))?;
-                done.lock().expect("no case panics with the list").push((index, result));
-            }
-            Ok(())
-        };
-        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("a case does not panic"))
-    })?;
-    let mut done = done.into_inner().expect("no case panics with the list");
-    done.sort_by_key(|(index, _)| *index);
-    Ok(done.into_iter().map(|(_, result)| result).collect())
-}
-
-/// After an error nothing new is started.
-fn stop<I: Iterator>(queue: &Mutex<I>) {
-    if let Ok(mut queue) = queue.lock() {
-        queue.by_ref().for_each(drop);
-    }
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use pto_compile::cann::{self, ToolchainOptions};
 use pto_compile::cpu::{CpuError, Toolchain, ToolchainRequest};
@@ -14,16 +13,6 @@ use serde::Serialize;
 
 use super::error::RunError;
 use super::pins;
-
-/// A whole process on a device: launching, running, teardown. In seconds.
-const PROCESS_TIMEOUT_S: u64 = 60;
-/// The same on the CPU, where 48 cores share what processors there are.
-const CPU_PROCESS_TIMEOUT_S: u64 = 120;
-/// One synchronization. In seconds.
-const SYNC_TIMEOUT_S: u64 = 60;
-/// Overrides of both, in seconds.
-pub(super) const PROCESS_TIMEOUT_VARIABLE: &str = "PTO_PROCESS_TIMEOUT_S";
-pub(super) const SYNC_TIMEOUT_VARIABLE: &str = "PTO_SYNC_TIMEOUT_S";
 
 /// Whether missing packages may be fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,13 +51,20 @@ pub struct HeaderSource {
     pub why: String,
 }
 
-/// What this machine offers, found out once.
+/// What this machine offers for one target, found out once.
 #[derive(Debug, Clone)]
 pub struct Workshop {
-    /// What was asked for.
-    pub setup: Setup,
-    /// What the CPU target needs; found only for that target, as the others need none of it.
-    pub cpu: Option<CpuTools>,
+    pub(super) setup: Setup,
+    pub(super) tools: Tools,
+}
+
+/// What a target is built with.
+#[derive(Debug, Clone)]
+pub(super) enum Tools {
+    /// Found, or fetched, when the workshop was opened.
+    Cpu(Box<CpuTools>),
+    /// CANN's compiler, for this target; looked for when a kernel is built.
+    Bisheng(Target),
 }
 
 /// What the CPU target needs.
@@ -87,35 +83,32 @@ impl Workshop {
     /// # Errors
     /// Something is missing and may not or cannot be fetched; a place or compiler that the user named is of no use.
     pub fn open(cx: &Context, setup: Setup, target: Target) -> Result<Self, RunError> {
-        let cpu = if target == Target::Cpu { Some(CpuTools::find(cx, &setup)?) } else { None };
-        Ok(Self { setup, cpu })
+        let tools = match target {
+            Target::Cpu => Tools::Cpu(Box::new(CpuTools::find(cx, &setup)?)),
+            npu => Tools::Bisheng(npu),
+        };
+        Ok(Self { setup, tools })
+    }
+
+    /// A workshop for the CPU with tools that were found before.
+    pub fn for_cpu(setup: Setup, tools: CpuTools) -> Self {
+        Self { setup, tools: Tools::Cpu(Box::new(tools)) }
+    }
+
+    /// The target it builds for.
+    pub fn target(&self) -> Target {
+        match self.tools {
+            Tools::Cpu(_) => Target::Cpu,
+            Tools::Bisheng(target) => target,
+        }
     }
 }
 
-/// How long a launch may take.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Deadlines {
-    /// The whole process.
-    pub(super) process: Duration,
-    /// One synchronization.
-    pub(super) sync: Duration,
-}
-
-impl Deadlines {
-    /// Those of a target, unless the environment says otherwise.
-    pub(super) fn of(cx: &Context, target: Target) -> Result<Self, RunError> {
-        let process = if target == Target::Cpu { CPU_PROCESS_TIMEOUT_S } else { PROCESS_TIMEOUT_S };
-        Ok(Self {
-            process: seconds(cx, PROCESS_TIMEOUT_VARIABLE, process)?,
-            sync: seconds(cx, SYNC_TIMEOUT_VARIABLE, SYNC_TIMEOUT_S)?,
-        })
+impl Setup {
+    /// Where CANN and PTO-ISA's headers are, as far as the user said it.
+    pub(super) fn cann(&self) -> ToolchainOptions {
+        ToolchainOptions { cann: None, pto_headers: self.pto_isa.clone() }
     }
-}
-
-fn seconds(cx: &Context, variable: &'static str, default: u64) -> Result<Duration, RunError> {
-    let Some(value) = cx.var(variable) else { return Ok(Duration::from_secs(default)) };
-    let given = value.trim().parse().ok().filter(|seconds: &f64| *seconds > 0.0);
-    given.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or(RunError::BadDeadline { variable, value })
 }
 
 impl CpuTools {
@@ -130,11 +123,10 @@ impl CpuTools {
     }
 }
 
-/// `--pto-isa`, `PTO_LIB_PATH`, the CANN install, the pinned package.
+/// Named by the user, in `PTO_LIB_PATH`, in CANN, in the pinned package.
 fn find_headers(cx: &Context, setup: &Setup) -> Result<HeaderSource, RunError> {
-    let options = ToolchainOptions { cann: None, pto_headers: setup.pto_isa.clone() };
     let named = setup.pto_isa.is_some() || cx.var_os("PTO_LIB_PATH").is_some();
-    match cann::find_headers(cx, &options) {
+    match cann::find_headers(cx, &setup.cann()) {
         Ok(found) => return Ok(HeaderSource { dir: cx.cwd().join(&found.path), why: found.rule.to_string() }),
         Err(error) if named => return Err(error.into()),
         Err(_) => {}

@@ -8,6 +8,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use pto_acl::{Acl, Device, DeviceBuffer, Event, LoadPlan, Stream};
 
 use crate::args::Argument;
+use crate::barrier::without_handlers;
 use crate::call::{TooMany, Value, call};
 use crate::exchange::{Exchange, Refusal};
 use crate::phase::Phase;
@@ -156,7 +157,7 @@ fn values(arguments: &[Argument], buffers: &[Option<DeviceBuffer>], stream: &Str
 fn call_here(launcher: *const c_void, values: &[Value]) -> Result<(), TooMany> {
     let worker = std::process::id();
     // SAFETY: the caller of `launch` gives the launcher's parameters, checked against its declaration where there is one.
-    unsafe { call(launcher, values) }?;
+    without_handlers(|| unsafe { call(launcher, values) })?;
     if std::process::id() != worker {
         process::end(0);
     }

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 
 struct Last {
     int what = 0;
@@ -21,4 +22,7 @@ static Last last;
 extern "C" void crash_in_destructor(uint32_t, void *, int32_t *, uint32_t) { last.what = 1; }
 extern "C" void exit_in_destructor(uint32_t, void *, int32_t *, uint32_t) { last.what = 2; }
 extern "C" void hang_in_destructor(uint32_t, void *, int32_t *, uint32_t) { last.what = 3; }
-extern "C" void throw_from_launcher(uint32_t, void *, int32_t *, uint32_t) { throw 42; }
+extern "C" void throw_from_launcher(uint32_t, void *, int32_t *, uint32_t)
+{
+    throw std::runtime_error("no tiling for n = 3");
+}

@@ -24,7 +24,6 @@ const MARK: &str = "PTO_LAUNCH_TEST_MARK";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Compiles C or C++ to a library. `None`, said on stderr, where there is no compiler: such a test does nothing.
-#[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
 pub(crate) fn compile(name: &str, sources: &[&Path]) -> Option<PathBuf> {
     let include = |dir: &str| format!("-I{}/../{dir}", env!("CARGO_MANIFEST_DIR"));
     let compiler = if sources.iter().any(|path| path.extension() == Some("cpp".as_ref())) { "c++" } else { "cc" };
@@ -43,7 +42,7 @@ pub(crate) fn compile(name: &str, sources: &[&Path]) -> Option<PathBuf> {
         }
         Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
         Err(error) => {
-            eprintln!("SKIPPED: there is no `{compiler}` on this machine ({error})");
+            pto_test::skip(&format!("there is no `{compiler}` on this machine ({error})"));
             None
         }
     }

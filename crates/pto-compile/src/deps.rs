@@ -1,19 +1,21 @@
-//! The files that a compilation read, and whether they still hold the same.
+//! The files that an entry of the store was made from, and whether they still hold the same.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use pto_context::Context;
+use pto_store::Entry;
 use serde::{Deserialize, Serialize};
 
-use super::key::{Key, sha256};
+use crate::key::{Key, sha256};
 
 /// A change within this time of the recording may not show in a file's modification time, whose clock ticks coarsely.
 const RACY_NANOS: u128 = 50_000_000;
 
 /// The files that a result was made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Dependencies {
+pub(crate) struct Dependencies {
     recorded_at: u128,
     files: Vec<Dependency>,
 }
@@ -27,8 +29,31 @@ struct Dependency {
 }
 
 impl Dependencies {
+    /// The file in a store entry that holds them.
+    const FILE: &str = "deps.json";
+
+    /// The directory of an entry whose files still hold what they held. One that is not so is removed, to be built anew.
+    pub(crate) fn get_fresh(cx: &Context, entry: &Entry) -> Result<Option<PathBuf>, pto_store::Error> {
+        let Some(dir) = entry.get() else { return Ok(None) };
+        if Self::load(&dir).is_some_and(|deps| deps.changed().is_none()) {
+            return Ok(Some(dir));
+        }
+        entry.remove(cx)?;
+        Ok(None)
+    }
+
+    /// One digest over the contents of all files that an entry was made from.
+    pub(crate) fn digest_of(entry: &Path) -> String {
+        Self::load(entry).unwrap_or_default().digest()
+    }
+
+    /// One digest over the contents of all files.
+    pub(crate) fn digest(&self) -> String {
+        Key::new("files").all(self.files.iter().map(|file| &file.sha256)).finish()
+    }
+
     /// Reads all the files.
-    pub(super) fn record(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<Self> {
+    pub(crate) fn read(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<Self> {
         let mut paths: Vec<PathBuf> = paths.into_iter().collect();
         paths.sort();
         paths.dedup();
@@ -37,22 +62,19 @@ impl Dependencies {
     }
 
     /// The first file that is gone or holds something else than when it was recorded.
-    pub(super) fn changed(&self) -> Option<&Path> {
+    fn changed(&self) -> Option<&Path> {
         let changed = |file: &&Dependency| !file.same(self.recorded_at);
         self.files.iter().find(changed).map(|file| file.path.as_path())
     }
 
-    /// One digest over all contents.
-    pub(super) fn digest(&self) -> String {
-        Key::new("files").all(self.files.iter().map(|file| &file.sha256)).finish()
+    /// Notes them in an entry's directory.
+    pub(crate) fn save(&self, entry: &Path) -> io::Result<()> {
+        let json = serde_json::to_vec(self).expect("paths of a compiler's output are Unicode or were refused");
+        fs_err::write(entry.join(Self::FILE), json)
     }
 
-    pub(super) fn load(path: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs_err::read(path).ok()?).ok()
-    }
-
-    pub(super) fn save(&self, path: &Path) -> io::Result<()> {
-        fs_err::write(path, serde_json::to_vec(self).expect("paths of a compiler's output are Unicode or were refused"))
+    fn load(entry: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs_err::read(entry.join(Self::FILE)).ok()?).ok()
     }
 }
 
@@ -82,7 +104,7 @@ fn nanos(time: SystemTime) -> u128 {
 }
 
 /// The paths of a dependency file as compilers write it for make: `target: a b \` over lines, blanks escaped.
-pub(super) fn parse_depfile(text: &str) -> Vec<PathBuf> {
+pub(crate) fn parse_depfile(text: &str) -> Vec<PathBuf> {
     let joined = text.replace("\\\r\n", " ").replace("\\\n", " ");
     joined.lines().flat_map(prerequisites).collect()
 }
@@ -124,7 +146,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.h");
         fs_err::write(&file, "int a;").unwrap();
-        let deps = Dependencies::record([file.clone()]).unwrap();
+        let deps = Dependencies::read([file.clone()]).unwrap();
         assert_eq!(deps.changed(), None);
         let time = fs_err::metadata(&file).unwrap().modified().unwrap();
         fs_err::write(&file, "int b;").unwrap();
@@ -137,7 +159,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.h");
         fs_err::write(&file, "int a;").unwrap();
-        let deps = Dependencies::record([file.clone()]).unwrap();
+        let deps = Dependencies::read([file.clone()]).unwrap();
         fs_err::remove_file(&file).unwrap();
         assert_eq!(deps.changed(), Some(file.as_path()));
     }

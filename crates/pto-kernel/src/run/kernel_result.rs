@@ -1,0 +1,163 @@
+//! How a kernel ended, or why it could not be tried.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pto_context::with_causes;
+use pto_platform::{Soc, Target};
+use serde::Serialize;
+
+use super::case_result::{CaseResult, CaseStatus};
+use super::error::RunError;
+use crate::KernelError;
+use crate::manifest::Manifest;
+
+/// One kernel on one target.
+#[derive(Debug, Clone, Serialize)]
+pub struct KernelResult {
+    /// Its name.
+    pub name: String,
+    /// Its manifest.
+    pub path: PathBuf,
+    /// The target.
+    pub target: Target,
+    /// The SoC whose cores were counted; on the CPU the one that was played.
+    pub soc: Option<&'static str>,
+    /// Whether all cases passed.
+    pub passed: bool,
+    /// How it was built; nothing if it could not be.
+    pub build: Option<BuildReport>,
+    /// How it ended.
+    pub status: KernelStatus,
+    /// Why it could not be tried, when it could not.
+    pub error: Option<Problem>,
+    /// Its cases.
+    pub cases: Vec<CaseResult>,
+    /// From start to end, in seconds.
+    pub seconds: f64,
+}
+
+/// How a kernel ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KernelStatus {
+    /// Every case passed.
+    Passed,
+    /// A case did not pass.
+    Failed,
+    /// Its source does not compile or link.
+    NotBuilt,
+    /// Its manifest, or what the manifest names, is malformed.
+    Malformed,
+    /// This machine lacks something that it needs.
+    Blocked,
+    /// It is not written for this target, and nobody asked for it by name.
+    Skipped,
+}
+
+impl KernelStatus {
+    /// The words for people.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::NotBuilt => "does not build",
+            Self::Malformed => "malformed",
+            Self::Blocked => "blocked",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// Why something was not tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// What is wrong, and where.
+    pub message: String,
+    /// What to do about it, where the message does not say so.
+    pub hint: Option<String>,
+}
+
+impl From<&RunError> for Problem {
+    fn from(error: &RunError) -> Self {
+        let message = match error {
+            // Each finding has its place and its own help.
+            RunError::Kernel(KernelError::Manifest(errors)) => errors.render(),
+            error => with_causes(error),
+        };
+        Self { message, hint: error.hint() }
+    }
+}
+
+/// Why a kernel could not be tried, and what that makes of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotTried {
+    /// `NotBuilt`, `Malformed`, `Blocked` or `Skipped`.
+    pub status: KernelStatus,
+    /// Why.
+    pub problem: Problem,
+}
+
+/// How a kernel was built.
+#[derive(Debug, Clone, Serialize)]
+pub struct BuildReport {
+    /// The library that was launched.
+    pub library: PathBuf,
+    /// Whether it was there already.
+    pub cached: bool,
+    /// How long it took to get it, in seconds.
+    pub seconds: f64,
+    /// The compiler, in its own words.
+    pub compiler: String,
+    /// The PTO-ISA headers.
+    pub headers: PathBuf,
+    /// What the compiler warned of.
+    pub warnings: String,
+}
+
+impl KernelResult {
+    pub(super) fn new(
+        manifest: &Manifest,
+        target: Target,
+        soc: &'static Soc,
+        build: BuildReport,
+        cases: Vec<CaseResult>,
+        duration: Duration,
+    ) -> Self {
+        let passed = !cases.is_empty() && cases.iter().all(CaseResult::passed);
+        let differs = cases.iter().any(|case| !case.passed() && case.status != CaseStatus::NoGolden);
+        Self {
+            name: manifest.name.clone(),
+            path: manifest.path.clone(),
+            target,
+            soc: Some(soc.name),
+            passed,
+            status: match (passed, differs) {
+                (true, _) => KernelStatus::Passed,
+                (false, true) => KernelStatus::Failed,
+                // All that is wrong is that there was nothing to judge by: that says nothing about the kernel.
+                (false, false) => KernelStatus::Malformed,
+            },
+            build: Some(build),
+            error: None,
+            cases,
+            seconds: duration.as_secs_f64(),
+        }
+    }
+
+    /// A kernel that could not be tried. `name` is its directory's when its manifest does not say one.
+    pub(super) fn not_tried(name: String, path: PathBuf, target: Target, why: NotTried) -> Self {
+        Self {
+            name,
+            path,
+            target,
+            soc: None,
+            passed: false,
+            status: why.status,
+            build: None,
+            error: Some(why.problem),
+            cases: Vec::new(),
+            seconds: 0.0,
+        }
+    }
+}

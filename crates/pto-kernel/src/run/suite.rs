@@ -1,0 +1,92 @@
+//! Many kernels, one after the other. Whatever is wrong with one does not keep the rest from being tried.
+
+use std::path::{Path, PathBuf};
+
+use pto_context::Context;
+
+use super::error::{Fault, RunError};
+use super::kernel_result::{KernelResult, KernelStatus, NotTried, Problem};
+use super::report::Report;
+use super::workshop::Workshop;
+use super::{TestOptions, test_kernel};
+use crate::discover::Discovery;
+use crate::{KernelError, Manifest};
+
+/// The kernels of a run.
+#[derive(Debug, Default)]
+pub struct Suite {
+    /// Those that can be worked on.
+    pub kernels: Vec<Manifest>,
+    /// Manifests that do not load, and why.
+    pub refused: Vec<(PathBuf, KernelError)>,
+    /// Whether each was asked for, by name or path. Who asks for all means those that are written for the target.
+    pub named: bool,
+}
+
+/// What came of one kernel.
+#[derive(Debug, Clone)]
+pub struct Tried<T> {
+    /// Its name, or that of its directory where its manifest does not load.
+    pub name: String,
+    /// Its manifest.
+    pub path: PathBuf,
+    /// What the work gave, or why it could not be done.
+    pub result: Result<T, NotTried>,
+}
+
+impl From<Discovery> for Suite {
+    fn from(found: Discovery) -> Self {
+        Self { kernels: found.kernels, refused: found.failures, named: false }
+    }
+}
+
+impl Suite {
+    /// Works on one kernel after the other; manifests that do not load come last.
+    ///
+    /// # Errors
+    /// The user asked for the end.
+    pub fn each<T>(self, work: impl Fn(&Manifest) -> Result<T, RunError>) -> Result<Vec<Tried<T>>, RunError> {
+        let mut tried = Vec::new();
+        for kernel in &self.kernels {
+            let result = match work(kernel) {
+                Ok(done) => Ok(done),
+                Err(error) => Err(not_tried(error, self.named)?),
+            };
+            tried.push(Tried { name: kernel.name.clone(), path: kernel.path.clone(), result });
+        }
+        for (path, error) in self.refused {
+            let name = path.parent().and_then(Path::file_name).unwrap_or(path.as_os_str());
+            let result = Err(not_tried(error.into(), true)?);
+            tried.push(Tried { name: name.to_string_lossy().into_owned(), path, result });
+        }
+        Ok(tried)
+    }
+}
+
+fn not_tried(error: RunError, named: bool) -> Result<NotTried, RunError> {
+    let status = match error.fault() {
+        Fault::Interrupt => return Err(error),
+        Fault::Input if !named && error.is_about_the_target() => KernelStatus::Skipped,
+        Fault::Kernel => KernelStatus::NotBuilt,
+        Fault::Input => KernelStatus::Malformed,
+        Fault::Machine => KernelStatus::Blocked,
+    };
+    Ok(NotTried { status, problem: Problem::from(&error) })
+}
+
+/// Builds and tests all kernels of a suite.
+///
+/// # Errors
+/// The user asked for the end.
+pub fn test_kernels(
+    cx: &Context,
+    workshop: &Workshop,
+    suite: Suite,
+    options: &TestOptions,
+) -> Result<Report, RunError> {
+    let tried = suite.each(|kernel| test_kernel(cx, workshop, kernel, options, &|_| {}))?;
+    let result = |Tried { name, path, result }: Tried<KernelResult>| {
+        result.unwrap_or_else(|why| KernelResult::not_tried(name, path, workshop.target(), why))
+    };
+    Ok(Report::new(tried.into_iter().map(result).collect()))
+}
