@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{bundle, devices, doctor, env, kernel, ptoas, quickstart, store, test, triage};
+use crate::{bundle, devices, doctor, env, golden, kernel, ptoas, quickstart, store, test, triage};
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
 #[derive(Debug, Parser)]
@@ -32,6 +32,8 @@ pub enum Verb {
     Test(test::Args),
     /// Kernels: new, adopt, list, build, test, clean
     Kernel(kernel::Args),
+    /// Tensors: compare files or directories
+    Golden(golden::Args),
     /// Examine this machine: what is wrong, and what to do
     Doctor(doctor::Args),
     /// List the NPUs: index, target, health, who uses them, which are set aside

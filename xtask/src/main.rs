@@ -11,6 +11,7 @@ mod devices;
 mod doctor;
 mod env;
 mod exit;
+mod golden;
 mod kernel;
 mod out;
 mod progress;
@@ -60,6 +61,7 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Quickstart(args) => quickstart::run(args),
         cli::Verb::Test(args) => test::run(args),
         cli::Verb::Kernel(args) => kernel::run(args),
+        cli::Verb::Golden(args) => golden::run(args),
         cli::Verb::Doctor(args) => doctor::run(args),
         cli::Verb::Devices(args) => devices::run(args),
         cli::Verb::Triage(args) => triage::run(args),

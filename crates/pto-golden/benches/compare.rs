@@ -1,28 +1,38 @@
-//! How fast two f16 tensors are compared, with every statistic, when they agree and when one element in a thousand
-//! does not.
+//! How fast two tensors are compared, with every statistic: when they are equal, when one element in four is a step off,
+//! and when one in a thousand is wrong.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use pto_golden::{DType, Fill, Options, Tensor, Tolerance, compare, f16};
+use pto_golden::{DType, Fill, Options, Rule, Tensor, judge};
 
-const LEN: usize = 1 << 22;
+/// Larger than the caches of most machines.
+const LEN: usize = 1 << 24;
 
-fn f16_tensors(criterion: &mut Criterion) {
-    let fill = Fill::Uniform { low: 0.5, high: 2.0 };
-    let expected = fill.generate(DType::F16, [LEN], 1, "y").expect("the fill is sound");
-    let elements = expected.to_vec::<f16>().expect("it is f16");
-    let near: Vec<f16> = elements.iter().map(|x| f16::from_f64(x.to_f64() * 1.0004)).collect();
-    let mut wrong = near.clone();
-    wrong.iter_mut().step_by(1000).for_each(|x| *x = f16::NAN);
-
-    let mut group = criterion.benchmark_group("compare f16");
-    group.throughput(Throughput::Bytes(2 * expected.bytes().len() as u64)).sample_size(20);
-    for (name, actual) in [("agreeing", near), ("one in a thousand wrong", wrong)] {
-        let actual = Tensor::from_slice([LEN], &actual).expect("it has that many");
-        let tolerance = Tolerance::default_for(DType::F16);
-        group.bench_function(name, |b| b.iter(|| compare(&actual, &expected, tolerance, &Options::default())));
+/// `expected` with the lowest bit flipped in every `near`th element and the highest in every `wrong`th.
+fn changed(expected: &Tensor, near: Option<usize>, wrong: Option<usize>) -> Tensor {
+    let mut actual = expected.clone();
+    let size = expected.dtype().size();
+    for (every, byte, bit) in [(near, 0, 1), (wrong, size - 1, 0x40)] {
+        let elements = actual.bytes_mut().chunks_exact_mut(size).step_by(every.unwrap_or(usize::MAX));
+        elements.take(every.map_or(0, |_| usize::MAX)).for_each(|element| element[byte] ^= bit);
     }
-    group.finish();
+    actual
 }
 
-criterion_group!(benches, f16_tensors);
+fn compare(criterion: &mut Criterion) {
+    for dtype in [DType::F16, DType::Bf16, DType::F32, DType::I8] {
+        let expected = Fill::default_for(dtype).generate(dtype, [LEN], 1, "y").expect("the fill is sound");
+        let mut group = criterion.benchmark_group(format!("compare {dtype}"));
+        group.throughput(Throughput::Bytes(2 * expected.bytes().len() as u64)).sample_size(10);
+        let near = dtype.is_float().then_some(4);
+        let cases = [("equal", None, None), ("near", near, None), ("one in a thousand wrong", near, Some(1000))];
+        for (name, near, wrong) in cases {
+            let actual = changed(&expected, near, wrong);
+            let rule = Rule::default_for(dtype);
+            group.bench_function(name, |b| b.iter(|| judge(&actual, &expected, &rule, &Options::default())));
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, compare);
 criterion_main!(benches);

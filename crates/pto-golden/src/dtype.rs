@@ -36,6 +36,22 @@ pub enum DType {
     U64,
     /// One byte, 0 or 1.
     Bool,
+    /// An IEEE binary32 rounded to 11 mantissa bits, stored as binary32: [`HF32`](crate::element::HF32).
+    Hf32,
+    /// OCP fp8 with 4 exponent bits: [`F8E4M3`](crate::element::F8E4M3).
+    F8E4M3,
+    /// OCP fp8 with 5 exponent bits: [`F8E5M2`](crate::element::F8E5M2).
+    F8E5M2,
+    /// The scale of a microscaling block: [`F8E8M0`](crate::element::F8E8M0).
+    F8E8M0,
+    /// HiFloat8: [`HiF8`](crate::element::HiF8).
+    HiF8,
+    /// fp4 with 2 exponent bits: [`F4E2M1`](crate::element::F4E2M1).
+    F4E2M1,
+    /// fp4 with 1 exponent bit: [`F4E1M2`](crate::element::F4E1M2).
+    F4E1M2,
+    /// Signed, 4 bits: [`I4`](crate::element::I4).
+    I4,
 }
 
 /// What kind of number a [`DType`] holds.
@@ -53,11 +69,11 @@ pub enum DTypeKind {
 
 /// One row per dtype: canonical name, other spellings (NumPy, torch, C), bytes, kind, NumPy's array-protocol code.
 ///
-/// NumPy has no bf16; the `ml_dtypes` extension saves it as two void bytes, and so do we.
+/// NumPy has no bf16, fp8 or fp4; the `ml_dtypes` extension saves them as void bytes, and so do we.
 type Row = (DType, &'static str, &'static [&'static str], usize, DTypeKind, &'static str);
 
 #[rustfmt::skip]
-const TABLE: [Row; 13] = [
+const TABLE: [Row; 21] = [
     (DType::F16,  "f16",  &["float16", "half", "fp16"],              2, DTypeKind::Float,    "<f2"),
     (DType::Bf16, "bf16", &["bfloat16"],                             2, DTypeKind::Float,    "<V2"),
     (DType::F32,  "f32",  &["float32", "float", "fp32"],             4, DTypeKind::Float,    "<f4"),
@@ -71,12 +87,20 @@ const TABLE: [Row; 13] = [
     (DType::U32,  "u32",  &["uint32", "uint32_t"],                   4, DTypeKind::Unsigned, "<u4"),
     (DType::U64,  "u64",  &["uint64", "uint64_t"],                   8, DTypeKind::Unsigned, "<u8"),
     (DType::Bool, "bool", &["bool_"],                                1, DTypeKind::Bool,     "|b1"),
+    (DType::Hf32, "hf32", &["hifloat32"],                            4, DTypeKind::Float,    "<f4"),
+    (DType::F8E4M3, "f8e4m3", &["float8_e4m3fn", "float8_e4m3", "fp8_e4m3", "e4m3"], 1, DTypeKind::Float, "|V1"),
+    (DType::F8E5M2, "f8e5m2", &["float8_e5m2", "fp8_e5m2", "e5m2"],  1, DTypeKind::Float,    "|V1"),
+    (DType::F8E8M0, "f8e8m0", &["float8_e8m0fnu", "float8_e8m0", "fp8_e8m0", "e8m0"], 1, DTypeKind::Float, "|V1"),
+    (DType::HiF8, "hif8", &["hifloat8"],                             1, DTypeKind::Float,    "|V1"),
+    (DType::F4E2M1, "f4e2m1", &["float4_e2m1fn", "float4_e2m1", "fp4_e2m1", "e2m1"], 1, DTypeKind::Float, "|V1"),
+    (DType::F4E1M2, "f4e1m2", &["float4_e1m2", "fp4_e1m2", "e1m2"],  1, DTypeKind::Float,    "|V1"),
+    (DType::I4,   "i4",   &["int4"],                                 1, DTypeKind::Signed,   "|V1"),
 ];
 
 impl DType {
-    /// Every dtype, floats first.
-    pub const ALL: [Self; 13] = {
-        let mut all = [Self::F16; 13];
+    /// Every dtype.
+    pub const ALL: [Self; 21] = {
+        let mut all = [Self::F16; 21];
         let mut i = 0;
         while i < all.len() {
             all[i] = TABLE[i].0;
@@ -94,9 +118,17 @@ impl DType {
         self.row().1
     }
 
-    /// Bytes per element.
+    /// Bytes per element in memory. An element of four bits has a byte of its own there.
     pub fn size(self) -> usize {
         self.row().3
+    }
+
+    /// Bits per element where elements are packed: 4 for the smallest, else those of [`size`](Self::size).
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::F4E2M1 | Self::F4E1M2 | Self::I4 => 4,
+            _ => 8 * self.size() as u32,
+        }
     }
 
     /// Float, signed, unsigned or bool.
@@ -116,7 +148,7 @@ impl DType {
 
     /// Smallest and largest value of an integer or bool dtype; `None` for floats.
     pub fn int_range(self) -> Option<(i128, i128)> {
-        let bits = 8 * self.size() as u32;
+        let bits = self.bits();
         match self.kind() {
             DTypeKind::Float => None,
             DTypeKind::Signed => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),

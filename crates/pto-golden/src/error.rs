@@ -47,6 +47,29 @@ pub enum Error {
         found: String,
     },
 
+    /// A file of no kind that is read.
+    #[error("`{}` is no tensor file: its name ends in none of .{}", path.display(), crate::files::ENDINGS.join(", ."))]
+    UnknownKind {
+        /// The path as the caller gave it.
+        path: PathBuf,
+    },
+
+    /// A raw file whose element type nobody said.
+    #[error("`{}` holds elements and does not say of which type", path.display())]
+    Undeclared {
+        /// The path as the caller gave it.
+        path: PathBuf,
+    },
+
+    /// Two files that hold the tensor of one name.
+    #[error("`{}` and `{}` have the same name", path.display(), other.display())]
+    SameName {
+        /// One path.
+        path: PathBuf,
+        /// The other.
+        other: PathBuf,
+    },
+
     /// Bytes and shape do not fit each other.
     #[error("shape {shape} of {dtype} needs {expected} bytes, found {found}")]
     Length {
@@ -85,6 +108,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// A number of a rule that makes no sense.
+    #[error("{what} is {found}, which no rule can use")]
+    Rule {
+        /// Which number.
+        what: &'static str,
+        /// The value.
+        found: f64,
+    },
+
     /// A tolerance that is negative or not finite.
     #[error("{what} is {found}, expected a finite number of at least 0")]
     Tolerance {
@@ -115,6 +147,10 @@ impl Error {
             Self::OpaqueDType { found } if found.ends_with("V2") => {
                 Some("bf16 is saved like this; declare the dtype and it is read as that".to_owned())
             }
+            Self::UnknownKind { path } if path.extension().is_some_and(|ending| ending == "pt" || ending == "pth") => {
+                Some("save it with `safetensors.torch.save_file`, or a single tensor with `numpy.save`".to_owned())
+            }
+            Self::Undeclared { .. } => Some("declare the dtype, and the shape if it has more than one axis".to_owned()),
             Self::FileDType { expected, .. } => Some(format!("save it as {expected}, or declare the dtype it has")),
             _ => None,
         }

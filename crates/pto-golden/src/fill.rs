@@ -103,6 +103,8 @@ impl Fill {
     /// What an argument gets that asks for nothing: a standard normal for floats, small integers for integers.
     pub fn default_for(dtype: DType) -> Self {
         match dtype.kind() {
+            _ if dtype == DType::I4 => Self::Integers { low: -8, high: 8 },
+            _ if dtype == DType::F8E8M0 => Self::Uniform { low: 0.5, high: 8.0 }, // which has neither 0 nor a sign
             DTypeKind::Float => Self::Normal { mean: 0.0, std: 1.0 },
             DTypeKind::Signed => Self::Integers { low: -100, high: 100 },
             DTypeKind::Unsigned => Self::Integers { low: 0, high: 100 },

@@ -1,5 +1,5 @@
-//! Decides whether a kernel's numbers are right: element types, tensor files, input fills, golden expressions and the
-//! comparison itself.
+//! Decides whether a kernel's numbers are right: element types, tensor files, input fills, golden expressions, the
+//! comparison itself, how an output is wrong, and a page about it.
 //!
 //! This crate must not know of ACL, of targets, or of processes: it is given bytes, shapes and rules.
 //!
@@ -21,20 +21,25 @@
 
 pub mod compare;
 mod dtype;
-mod element;
+pub mod element;
 mod error;
 mod expr;
+pub mod files;
 mod fill;
+pub mod html;
 pub mod npy;
+pub mod pattern;
 mod poison;
 pub mod raw;
 mod round;
 mod scalar;
 mod shape;
+mod storage;
 mod suggest;
+pub mod suite;
 mod tensor;
 
-pub use compare::{Options, Report, SetReport, Status, Tolerance, compare, compare_set};
+pub use compare::{Options, Report, Rule, SetReport, Status, Tolerance, compare, compare_set, judge};
 pub use dtype::{DType, DTypeKind, UnknownDType};
 pub use element::Element;
 pub use error::Error;

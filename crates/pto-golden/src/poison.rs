@@ -6,10 +6,11 @@
 //! | bf16, f32, f64 | `0xFFA5`, `0xFFA5A5A5`, `0xFFF5A5A5A5A5A5A5` | the same |
 //! | integers | `0xA5` in every byte | -91, -23131, 165, ... |
 //! | bool | `0xA5` | neither 0 nor 1 |
+//! | 8 bits and fewer | `0xA5` | some value |
 //!
 //! No arithmetic leaves a signalling NaN behind (it sets the quiet bit), and memory full of `0xFF`, which other tools
 //! use, is a quiet NaN: for floats the pattern means that nobody wrote, or that memory nobody wrote was copied.
-//! An integer may hold the pattern honestly, so it counts only where the element is wrong as well.
+//! An integer or a small float may hold the pattern honestly, so it counts only where the element is wrong as well.
 
 use crate::DType;
 
@@ -23,15 +24,15 @@ pub(crate) fn pattern(dtype: DType) -> &'static [u8] {
     match dtype {
         DType::F16 => &[0xA5, 0xFD],
         DType::Bf16 => &[0xA5, 0xFF],
-        DType::F32 => &[0xA5, 0xA5, 0xA5, 0xFF],
+        DType::F32 | DType::Hf32 => &[0xA5, 0xA5, 0xA5, 0xFF],
         DType::F64 => &[0xA5, 0xA5, 0xA5, 0xA5, 0xA5, 0xA5, 0xF5, 0xFF],
         _ => &[0xA5; 8][..dtype.size()],
     }
 }
 
-/// Whether a wrong element holds the pattern by chance once in a while: of a one-byte integer, once in 256.
+/// Whether a wrong element holds the pattern by chance once in a while: of a one-byte element, once in 256.
 pub(crate) fn may_be_chance(dtype: DType) -> bool {
-    matches!(dtype, DType::I8 | DType::U8)
+    dtype.size() == 1 && dtype != DType::Bool
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use half::{bf16, f16};
 
 /// The `f32` next to `value` towards zero, with its last bit set if that lost anything.
-fn to_odd_f32(value: f64) -> f32 {
+pub(crate) fn to_odd_f32(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) == value || value.is_nan() {
         return near;
@@ -18,7 +18,7 @@ fn to_odd_f32(value: f64) -> f32 {
 }
 
 /// The `f64` next to `value` towards zero, with its last bit set if that lost anything.
-fn to_odd_f64(value: i128) -> f64 {
+pub(crate) fn to_odd_f64(value: i128) -> f64 {
     let near = value as f64;
     let back = near as i128; // saturates only at i128::MAX, which no element type reaches
     if back == value {

@@ -3,14 +3,15 @@
 use ndarray::{ArrayD, IxDyn};
 
 use crate::element::with_element;
+use crate::storage::Storage;
 use crate::{DType, Element, Error, Scalar, Shape, TensorValue};
 
-/// A dense tensor in row-major order, little endian, owning its bytes.
+/// A dense tensor in row-major order, little endian. Its bytes are its own, or those of a mapped file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor {
     dtype: DType,
     shape: Shape,
-    data: Vec<u8>,
+    data: Storage,
 }
 
 impl Tensor {
@@ -19,7 +20,10 @@ impl Tensor {
     /// # Errors
     /// The shape needs another number of bytes.
     pub fn new(dtype: DType, shape: impl Into<Shape>, data: Vec<u8>) -> Result<Self, Error> {
-        let shape = shape.into();
+        Self::from_storage(dtype, shape.into(), Storage::Owned(data))
+    }
+
+    pub(crate) fn from_storage(dtype: DType, shape: Shape, data: Storage) -> Result<Self, Error> {
         let expected = shape.elements(dtype)? * dtype.size();
         match data.len() {
             found if found == expected => Ok(Self { dtype, shape, data }),
@@ -34,7 +38,7 @@ impl Tensor {
     pub fn zeros(dtype: DType, shape: impl Into<Shape>) -> Result<Self, Error> {
         let shape = shape.into();
         let data = vec![0; shape.elements(dtype)? * dtype.size()];
-        Ok(Self { dtype, shape, data })
+        Ok(Self { dtype, shape, data: Storage::Owned(data) })
     }
 
     /// From elements in row-major order.
@@ -73,7 +77,7 @@ impl Tensor {
         for (element, bytes) in elements.zip(data.chunks_exact_mut(size_of::<T>())) {
             element.write(bytes);
         }
-        Self { dtype: T::DTYPE, shape: shape.into(), data }
+        Self { dtype: T::DTYPE, shape: shape.into(), data: Storage::Owned(data) }
     }
 
     /// The element type.
@@ -101,14 +105,14 @@ impl Tensor {
         &self.data
     }
 
-    /// The bytes, to be written to in place.
+    /// The bytes, to be written to. Those of a mapped file are copied first.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.data
+        self.data.to_mut()
     }
 
     /// Gives the bytes away.
     pub fn into_bytes(self) -> Vec<u8> {
-        self.data
+        self.data.into_vec()
     }
 
     /// The element at `flat` in row-major order.

@@ -194,27 +194,27 @@ fn the_report_says_where_and_how_far() {
     assert_eq!(json["status"], "differs");
     assert_eq!(json["first"][2]["actual"], "NaN");
     assert_eq!(json["tolerance"]["rtol"], 1.3e-6);
-    assert!(report.to_string().ends_with("NaN: 1, expected 0; infinite: 0, expected 0\n  at [0, 1]: 2.5, expected 2 (off by 0.5)\n  at [1, 1]: 4, expected 5 (off by 1)\n  at [1, 2]: NaN, expected 0"), "{report}");
+    assert!(report.to_string().contains("NaN: 1, expected 0; infinite: 0, expected 0\n  at [0, 1]: 2.5, expected 2 (off by 0.5)\n  at [1, 1]: 4, expected 5 (off by 1)\n  at [1, 2]: NaN, expected 0"), "{report}");
 }
 
 #[test]
 fn big_tensors_give_the_same_report_as_their_parts_in_order() {
-    let len = 300_000;
+    let len = 1_200_000;
     let expected: Vec<f32> = (0..len).map(|i| (i % 1000) as f32 + 1.0).collect();
     let mut actual = expected.clone();
-    for at in [5, 131_071, 131_072, 299_999] {
+    for at in [5, 524_287, 524_288, 1_199_999] {
         actual[at] += 10.0;
     }
-    actual[200_000] = 1e6;
+    actual[600_000] = 1e6;
     let report = plain(&actual, &expected);
     let at: Vec<usize> = report.first.iter().map(|difference| difference.index[0]).collect();
-    assert_eq!(at, [5, 131_071, 131_072, 200_000, 299_999]);
-    assert_eq!(report.worst_abs.unwrap().index, [200_000]);
+    assert_eq!(at, [5, 524_287, 524_288, 600_000, 1_199_999]);
+    assert_eq!(report.worst_abs.unwrap().index, [600_000]);
     assert_eq!(report.elements, len);
     let limited = Options { listed: 2, ..Options::default() };
     let report = compare(&tensor(&actual), &tensor(&expected), Tolerance::EXACT, &limited);
     assert_eq!((report.first.len(), report.mismatches), (2, 5));
-    assert!(report.to_string().ends_with("and 3 more"));
+    assert!(report.to_string().contains("and 3 more"));
 }
 
 /// The definition, element by element, with nothing clever.

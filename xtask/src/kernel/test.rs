@@ -1,8 +1,10 @@
 //! `kernel test`: compile, launch, compare.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use pto_context::Context;
+use pto_golden::html;
 use pto_kernel::cases::CaseFilter;
 use pto_kernel::run::{
     CaseResult, CaseStatus, Fault, KernelResult, KernelStatus, Report, TestOptions, Workshop, test_kernel,
@@ -28,6 +30,9 @@ pub struct Args {
     /// Names or paths of kernels [default: all of this workspace]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
+    /// Write an HTML page about all cases, with pictures of what is wrong
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
@@ -82,7 +87,36 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         out::text(&render(&report))?;
     }
     saved?;
+    if let Some(path) = &args.report {
+        page(path, &report)?;
+    }
     outcome(&report)
+}
+
+/// Every output of every case, and what did not come so far.
+fn page(path: &Path, report: &Report) -> Result<(), Failure> {
+    let mut entries = Vec::new();
+    for kernel in &report.kernels {
+        if let Some(problem) = &kernel.error {
+            let skipped = kernel.status == KernelStatus::Skipped;
+            let (name, message) = (kernel.name.clone(), problem.message.clone());
+            entries.push(html::Case { name, passed: skipped, message, command: None, report: None });
+        }
+        for case in &kernel.cases {
+            let command = Some(repeat(kernel, case));
+            let entry =
+                |name, passed, message, report| html::Case { name, passed, message, command: command.clone(), report };
+            let name = format!("{} {} ({})", kernel.name, case.case, case.target);
+            // A case may be wrong though its outputs are right: an input was overwritten, or nothing was launched.
+            if case.outputs.is_empty() || (!case.passed() && case.outputs.values().all(|output| output.passed())) {
+                entries.push(entry(name.clone(), case.passed(), case.message.clone(), None));
+            }
+            entries.extend(case.outputs.iter().map(|(output, report)| {
+                entry(format!("{name}, {output}"), report.passed(), report.message.clone(), Some(report))
+            }));
+        }
+    }
+    crate::golden::page::write(path, "kernel test".to_owned(), entries)
 }
 
 impl Options {
@@ -293,8 +327,12 @@ fn explain_case(kernel: &KernelResult, case: &CaseResult, text: &mut String) {
         let _ = writeln!(text, "  it wrote:\n{}", last_lines(said));
     }
     hint(case.hint.as_deref(), "  ", text);
-    let (path, seed) = (named(kernel), case.seed);
-    let _ = writeln!(text, "  repeat: cargo xtask kernel test {path} --case {} --seed {seed}\n", case_argument(case));
+    let _ = writeln!(text, "  repeat: {}\n", repeat(kernel, case));
+}
+
+/// The command that runs one case again.
+fn repeat(kernel: &KernelResult, case: &CaseResult) -> String {
+    format!("cargo xtask kernel test {} --case {} --seed {}", named(kernel), case_argument(case), case.seed)
 }
 
 /// The end of what a kernel wrote: the report file has more.

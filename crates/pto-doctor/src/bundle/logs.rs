@@ -62,10 +62,12 @@ pub(super) fn choose(cx: &Context, given: &[PathBuf]) -> Vec<Log> {
         let paths = if path.is_dir() { newest_below(&path) } else { vec![path] };
         logs.extend(paths.into_iter().map(|path| Log { path, given: true }));
     }
-    let usual = usual_places(cx).into_iter().flat_map(|place| match std::fs::symlink_metadata(&place) {
-        Ok(metadata) if metadata.is_dir() => newest_below(&place),
-        Ok(metadata) if metadata.is_file() => vec![place],
-        _ => Vec::new(),
+    let is_file = |place: &Path| std::fs::symlink_metadata(place).is_ok_and(|metadata| metadata.is_file());
+    // A directory of logs may be a link to a larger disk; what is in it is not followed.
+    let usual = usual_places(cx).into_iter().flat_map(|place| match place.is_dir() {
+        true => newest_below(&place),
+        false if is_file(&place) => vec![place],
+        false => Vec::new(),
     });
     for path in usual {
         if !logs.iter().any(|known| known.path == path) {

@@ -114,8 +114,12 @@ pub(super) fn selects_absent_devices(surroundings: &Surroundings) -> Option<Stri
     let selected = surroundings.rt_visible_devices.as_deref()?;
     let count = surroundings.nodes.as_ref()?.davinci.len();
     let beyond = selected.split(',').filter_map(|index| index.trim().parse::<usize>().ok()).any(|index| index >= count);
-    let devices = if count == 1 { "1 device is".to_owned() } else { format!("{count} devices are") };
-    beyond.then(|| format!("`ASCEND_RT_VISIBLE_DEVICES={selected}`, but {devices} visible, numbered from 0"))
+    let devices = match count {
+        0 => "no device is visible".to_owned(),
+        1 => "1 device is visible, numbered 0".to_owned(),
+        count => format!("{count} devices are visible, numbered from 0"),
+    };
+    beyond.then(|| format!("`ASCEND_RT_VISIBLE_DEVICES={selected}`, but {devices}"))
 }
 
 /// Nodes are missing without which no device is found.

@@ -45,6 +45,10 @@ fn leaky() -> Host {
     host.var("SWR_PASSWORD", "planted-env").var("PYPTO_SRC", "/home/planted-src/pypto");
     host.var("PYTHONPATH", "/data/planted-home/lib:/home/planted-lib")
         .var("PYPTO_INDEX", "https://u:planted-index@i/simple");
+    host.file(
+        "/etc/passwd",
+        "root:x:0:0:root:/root:/bin/sh\nplanted-person:x:1001:1001:Planted Person,,,:/data/p:/bin/sh\n",
+    );
     host.file("/proc/sys/kernel/hostname", "planted-host\n").file("/home/planted-person/x", "");
     host.file("/home/planted-src/pypto/toolchain/versions.env", "PTOAS_VERSION=v0.61 # token=planted-pin\n");
     host.file("/usr/local/Ascend/driver/version.info", "Version=24.1.0.1\nbuilder=planted-user@planted-host\n");
@@ -79,6 +83,7 @@ const LEAKY_LOG: &str = "\
 export GH_TOKEN=planted-a; curl -H 'Authorization: Bearer planted-b' https://u:planted-c@h/
 docker login -u planted-d -p planted-e registry; mysql --password=planted-f
 {\"auths\": {\"r\": {\"auth\": \"planted-g\", \"identitytoken\": \"planted-h\"}}}
+asked of planted-person (Planted Person)
 -----BEGIN OPENSSH PRIVATE KEY-----
 planted-i
 -----END OPENSSH PRIVATE KEY-----
@@ -102,7 +107,8 @@ fn nothing_secret_and_nobodys_name_is_in_any_file() {
     for (path, text) in &files {
         // The root of the tree is not masked: it is this test's.
         let text = text.replace(&host.root().display().to_string(), "");
-        assert!(!path.contains(PLANT) && !text.contains(PLANT), "{path}:\n{text}");
+        let lower = text.to_lowercase();
+        assert!(!path.contains(PLANT) && !lower.contains(PLANT), "{path}:\n{text}");
         for address in ["10.7.7.7", "10.7.7.8", "10.1.2.3", "fe80::1234"] {
             assert!(!text.contains(address), "{path}: {address}");
         }

@@ -4,16 +4,26 @@
 //! of `allclose` is true for it), shapes that merely broadcast, differing dtypes, an output that is missing, and a
 //! comparison of no elements at all.
 
+mod histogram;
+mod kernel;
+mod picture;
+mod region;
 mod report;
+mod rule;
 mod scan;
 mod set;
 mod stats;
 mod tolerance;
+mod top_k;
 
-pub use report::{Difference, Report, Status, Unwritten};
-pub use set::{SetReport, compare_set};
+pub use histogram::{Bucket, Quantiles};
+pub use region::{Region, judge_region};
+pub use report::{Difference, Point, Report, Status, Unwritten};
+pub use rule::Rule;
+pub use set::{SetReport, compare_set, missing, unexpected};
 pub use stats::NonFinite;
 pub use tolerance::Tolerance;
+pub use top_k::top_k;
 
 use crate::{Shape, Tensor};
 
@@ -30,18 +40,36 @@ pub struct Options {
     pub allow_empty: bool,
     /// How many mismatches the report lists.
     pub listed: usize,
+    /// Why the rule is looser than the default of the dtype; the report repeats it.
+    pub reason: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { equal_nan: false, poisoned: false, allow_empty: false, listed: 8 }
+        Self { equal_nan: false, poisoned: false, allow_empty: false, listed: 8, reason: None }
     }
 }
 
 /// Compares an output with its golden tensor: every element with [`Tolerance`], non-finite ones by class and sign,
 /// integers exactly in their own width.
 pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Tolerance, options: &Options) -> Report {
-    let unseen = |status, message| Report::unseen(status, message, expected, tolerance);
+    judge(actual, expected, &Rule::Close(tolerance), options)
+}
+
+/// Judges an output by any rule. For [`Rule::TopK`] see [`top_k`]: indices alone cannot be judged, and are compared exactly
+/// here.
+pub fn judge(actual: &Tensor, expected: &Tensor, rule: &Rule, options: &Options) -> Report {
+    if let Some(report) = incomparable(actual, expected, rule, options) {
+        return report;
+    }
+    let rule = if let Rule::TopK { .. } = rule { &Rule::Exact } else { rule };
+    let stats = scan::scan(actual, expected, rule, options);
+    Report::seen(stats, actual, expected, rule, options)
+}
+
+/// The verdict on tensors whose elements need not be looked at.
+fn incomparable(actual: &Tensor, expected: &Tensor, rule: &Rule, options: &Options) -> Option<Report> {
+    let unseen = |status, message| Some(Report::unseen(status, message, expected, rule, options));
     if actual.dtype() != expected.dtype() {
         let message = format!("dtype is {}, expected {}", actual.dtype(), expected.dtype());
         return unseen(Status::DTypeDiffers, message);
@@ -57,6 +85,5 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Tolerance, options
             false => unseen(Status::Empty, format!("nothing was compared: shape {shape} has no elements")),
         };
     }
-    let stats = scan::scan(actual, expected, tolerance, options);
-    Report::seen(stats, actual, expected, tolerance, options)
+    None
 }

@@ -4,8 +4,11 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::histogram::{Bucket, Quantiles};
+use super::picture;
 use super::stats::{self, NonFinite, Stats};
-use super::{Options, Tolerance};
+use super::{Options, Rule, Tolerance};
+use crate::pattern::{self, Clues, Pattern, Sight};
 use crate::poison::may_be_chance;
 use crate::{DType, Scalar, Tensor};
 
@@ -92,8 +95,47 @@ pub struct Report {
     pub relative_rmse: Option<f64>,
     /// Coefficient of determination; absent where the golden values are all the same.
     pub r2: Option<f64>,
-    /// The rule used.
+    /// Mean of `a - e`.
+    pub bias: Option<f64>,
+    /// Cosine of the angle between output and golden.
+    pub cosine: Option<f64>,
+    /// Ratio of signal to noise in dB; absent where all is equal.
+    pub snr: Option<f64>,
+    /// Absolute errors that a share of the elements do not exceed.
+    pub quantiles: Option<Quantiles>,
+    /// Absolute errors by powers of two.
+    pub histogram: Vec<Bucket>,
+    /// Elements that hold the largest finite value of their type where an infinity of the same sign is expected.
+    pub saturated: usize,
+    /// Elements that no pass rate excuses: beyond the cap, or of another class.
+    pub hopeless: usize,
+    /// The tolerance that single elements were held against.
     pub tolerance: Tolerance,
+    /// The rule in words.
+    pub rule: String,
+    /// Why the rule is looser than the default of the dtype, where it is.
+    pub reason: Option<String>,
+    /// What is doubtful about the rule.
+    pub warnings: Vec<String>,
+    /// How it is wrong, the likeliest first.
+    pub patterns: Vec<Pattern>,
+    /// Where it is wrong: lines of digits, each for a part of the tensor, from 0 (nothing) to 9 (everything). Rows are those of
+    /// the tensor, columns its last axis; a vector is written like text. Empty where nothing is wrong.
+    pub map: Vec<String>,
+    /// Some elements, spread over the tensor, for a plot; only where something is wrong.
+    #[serde(skip)]
+    pub points: Vec<Point>,
+}
+
+/// An element of a plot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// What was expected.
+    pub expected: f64,
+    /// What there is.
+    pub actual: f64,
+    /// Whether it is outside of the tolerance.
+    pub wrong: bool,
 }
 
 impl Report {
@@ -103,7 +145,7 @@ impl Report {
     }
 
     /// A verdict reached without looking at any element.
-    pub(super) fn unseen(status: Status, message: String, about: &Tensor, tolerance: Tolerance) -> Self {
+    pub(super) fn unseen(status: Status, message: String, about: &Tensor, rule: &Rule, options: &Options) -> Self {
         Self {
             status,
             message,
@@ -120,18 +162,25 @@ impl Report {
             rmse: None,
             relative_rmse: None,
             r2: None,
-            tolerance,
+            bias: None,
+            cosine: None,
+            snr: None,
+            quantiles: None,
+            histogram: Vec::new(),
+            saturated: 0,
+            hopeless: 0,
+            tolerance: rule.tolerance(about.dtype()),
+            rule: rule.to_string(),
+            reason: options.reason.clone(),
+            warnings: rule.warnings(),
+            patterns: Vec::new(),
+            map: Vec::new(),
+            points: Vec::new(),
         }
     }
 
     /// The verdict on tensors of one dtype and one shape.
-    pub(super) fn seen(
-        stats: Stats,
-        actual: &Tensor,
-        expected: &Tensor,
-        tolerance: Tolerance,
-        options: &Options,
-    ) -> Self {
+    pub(super) fn seen(stats: Stats, actual: &Tensor, expected: &Tensor, rule: &Rule, options: &Options) -> Self {
         let difference = |at: usize, error: Option<f64>| {
             let (actual, golden) = (actual.get(at)?, expected.get(at)?);
             Some(Difference { index: expected.coordinates(at), actual, expected: golden, error })
@@ -159,25 +208,63 @@ impl Report {
             rmse: stats.sums.rmse(),
             relative_rmse: stats.sums.relative_rmse(),
             r2: stats.sums.r2(),
+            bias: stats.sums.bias(),
+            cosine: stats.sums.cosine(),
+            snr: stats.sums.snr(),
+            quantiles: stats.histogram.as_ref().and_then(|all| all.quantiles(stats.worst_abs?.error)),
+            histogram: stats.histogram.as_ref().map(|all| all.buckets()).unwrap_or_default(),
+            saturated: stats.saturated,
+            hopeless: stats.hopeless,
             unwritten,
-            ..Self::unseen(Status::Passed, String::new(), expected, tolerance)
+            ..Self::unseen(Status::Passed, String::new(), expected, rule, options)
         };
-        report.status = report.judge();
-        report.message = report.verdict(options);
+        report.status = report.judge(rule);
+        report.message = report.verdict(rule, options);
+        if !report.passed() {
+            report.look_closer(actual, expected, rule, options);
+        }
         report
     }
 
-    fn judge(&self) -> Status {
-        match &self.unwritten {
-            Some(unwritten) if unwritten.count == self.elements => Status::NeverWritten,
-            Some(_) => Status::PartlyWritten,
-            None if self.mismatches > 0 => Status::Differs,
-            None => Status::Passed,
+    /// What only a wrong output needs, and costs another pass.
+    fn look_closer(&mut self, actual: &Tensor, expected: &Tensor, rule: &Rule, options: &Options) {
+        if pattern::is_searched(expected.len()) {
+            let sight = Sight::new(actual, expected, rule, options);
+            self.patterns = pattern::find_in(&sight, &Clues::default());
+            self.map = picture::map(&sight);
+            self.points = picture::points(&sight);
         }
     }
 
-    fn verdict(&self, options: &Options) -> String {
-        let Self { elements, mismatches, tolerance, .. } = self;
+    fn judge(&self, rule: &Rule) -> Status {
+        let right = match *rule {
+            Rule::PassRate { rate, .. } | Rule::Floored { rate, .. } => self.hopeless == 0 && self.pass_rate() >= rate,
+            Rule::Whole { rmse, r2, cosine, snr } => {
+                // Without noise there is no SNR, and without variance no R2: then the RMSE decides, or equality.
+                let equal = self.worst_abs.as_ref().is_none_or(|worst| worst.error == Some(0.0));
+                let least =
+                    |found: Option<f64>, least: f64| least == f64::NEG_INFINITY || equal || found >= Some(least);
+                let small = rmse == f64::INFINITY || equal || self.relative_rmse.is_some_and(|found| found <= rmse);
+                self.hopeless == 0 && small && least(self.r2, r2) && least(self.cosine, cosine) && least(self.snr, snr)
+            }
+            _ => self.mismatches == 0,
+        };
+        match &self.unwritten {
+            Some(unwritten) if unwritten.count == self.elements => Status::NeverWritten,
+            Some(_) => Status::PartlyWritten,
+            None if right => Status::Passed,
+            None => Status::Differs,
+        }
+    }
+
+    /// The share of the elements that are right.
+    pub fn pass_rate(&self) -> f64 {
+        (self.elements - self.mismatches) as f64 / self.elements as f64
+    }
+
+    fn verdict(&self, rule: &Rule, options: &Options) -> String {
+        let Self { elements, mismatches, rule: words, .. } = self;
+        let share = 100.0 * *mismatches as f64 / *elements as f64;
         match (self.status, &self.unwritten) {
             (Status::NeverWritten, _) => format!("never written: all {elements} elements still hold the fill pattern"),
             (_, Some(Unwritten { count, first, last })) => {
@@ -186,26 +273,60 @@ impl Report {
                     wrong => format!("{wrong} more differ"),
                 };
                 format!(
-                    "{count} of {elements} elements never written, first at {first:?}, last at {last:?}; {others} ({tolerance})"
+                    "{count} of {elements} elements never written, first at {first:?}, last at {last:?}; {others} ({words})"
                 )
             }
-            (Status::Differs, None) => {
-                let share = 100.0 * *mismatches as f64 / *elements as f64;
-                format!(
-                    "{mismatches} of {elements} elements differ ({share:.3} %) ({tolerance}){}",
-                    self.worst_in_words()
-                )
-            }
-            _ => {
-                let nan = if options.equal_nan && self.actual_non_finite.nan > 0 { ", NaN equal to NaN" } else { "" };
-                format!("{elements} elements agree ({tolerance}{nan}){}", self.worst_in_words())
-            }
+            (status, None) => match *rule {
+                Rule::Whole { .. } => format!("{} ({words})", self.figures()),
+                Rule::PassRate { .. } | Rule::Floored { .. } => {
+                    let hopeless = match self.hopeless {
+                        0 => String::new(),
+                        beyond => format!(", {beyond} of them beyond the cap"),
+                    };
+                    let worst = self.worst_in_words();
+                    format!("{mismatches} of {elements} elements differ ({share:.3} %){hopeless} ({words}){worst}")
+                }
+                Rule::Determinism if status == Status::Differs => {
+                    format!(
+                        "not deterministic: {mismatches} of {elements} elements differ between runs{}",
+                        self.worst_in_words()
+                    )
+                }
+                _ if status == Status::Differs => {
+                    let saturated = match self.saturated {
+                        0 => String::new(),
+                        count => format!(", {count} of them saturated where an infinity is expected"),
+                    };
+                    let worst = self.worst_in_words();
+                    format!("{mismatches} of {elements} elements differ ({share:.3} %){saturated} ({words}){worst}")
+                }
+                _ => {
+                    let nan =
+                        if options.equal_nan && self.actual_non_finite.nan > 0 { ", NaN equal to NaN" } else { "" };
+                    format!("{elements} elements agree ({words}{nan}){}", self.worst_in_words())
+                }
+            },
         }
+    }
+
+    fn figures(&self) -> String {
+        let figure = |name: &str, value: Option<f64>| match value {
+            Some(value) => format!("{name} {value:.6}"),
+            None => format!("{name} undefined"),
+        };
+        let rmse = self.relative_rmse.map_or("undefined".to_owned(), |rmse| format!("{rmse:.3e}"));
+        let (r2, cosine, snr) = (figure("R2", self.r2), figure("cosine", self.cosine), figure("SNR", self.snr));
+        let classes = match self.hopeless {
+            0 => String::new(),
+            count => format!(", {count} elements of another class"),
+        };
+        format!("relative RMSE {rmse}, {r2}, {cosine}, {snr} dB{classes}")
     }
 
     fn worst_in_words(&self) -> String {
         match &self.worst_abs {
-            Some(Difference { error: Some(error), .. }) if *error == 0.0 => ", all equal".to_owned(),
+            Some(Difference { error: Some(error), .. }) if *error == 0.0 && self.passed() => ", all equal".to_owned(),
+            Some(Difference { error: Some(error), .. }) if *error == 0.0 => ", the finite ones are equal".to_owned(),
             Some(worst) => format!(", worst {worst}"),
             None => String::new(),
         }
@@ -262,8 +383,15 @@ impl fmt::Display for Report {
         }
         let unwritten = self.unwritten.as_ref().map_or(0, |unwritten| unwritten.count);
         match self.mismatches.saturating_sub(unwritten + self.first.len()) {
-            more if more > 0 && !self.first.is_empty() => write!(f, "\n  and {more} more"),
-            _ => Ok(()),
+            more if more > 0 && !self.first.is_empty() => write!(f, "\n  and {more} more")?,
+            _ => {}
         }
+        for pattern in &self.patterns {
+            write!(f, "\n  {}: {}\n    usually {}", pattern.title, pattern.evidence, pattern.cause)?;
+        }
+        if let Some(reason) = &self.reason {
+            write!(f, "\n  looser than the default, because: {reason}")?;
+        }
+        self.warnings.iter().try_for_each(|warning| write!(f, "\n  warning: {warning}"))
     }
 }

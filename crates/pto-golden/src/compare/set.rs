@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Options, Report, Status, Tolerance, compare};
+use super::{Options, Report, Rule, Status, Tolerance, compare};
 use crate::Tensor;
 
 /// What the comparison of all outputs found.
@@ -58,14 +58,23 @@ pub fn compare_set(
         let (tolerance, options) = rules(name, expected);
         let report = match actual.get(name) {
             Some(actual) => compare(actual, expected, tolerance, &options),
-            None => Report::unseen(Status::Missing, "the kernel gave no such output".to_owned(), expected, tolerance),
+            None => missing(expected, &Rule::Close(tolerance), &options),
         };
         outputs.insert(name.clone(), report);
     }
     for (name, actual) in actual.iter().filter(|(name, _)| !expected.contains_key(*name)) {
-        let message = "there is no golden tensor for this output".to_owned();
-        let tolerance = Tolerance::default_for(actual.dtype());
-        outputs.insert(name.clone(), Report::unseen(Status::Unexpected, message, actual, tolerance));
+        outputs.insert(name.clone(), unexpected(actual));
     }
     SetReport { outputs }
+}
+
+/// The verdict on a golden tensor without an output.
+pub fn missing(expected: &Tensor, rule: &Rule, options: &Options) -> Report {
+    Report::unseen(Status::Missing, "the kernel gave no such output".to_owned(), expected, rule, options)
+}
+
+/// The verdict on an output without a golden tensor.
+pub fn unexpected(actual: &Tensor) -> Report {
+    let message = "there is no golden tensor for this output".to_owned();
+    Report::unseen(Status::Unexpected, message, actual, &Rule::default_for(actual.dtype()), &Options::default())
 }

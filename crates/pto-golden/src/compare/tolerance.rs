@@ -37,13 +37,17 @@ impl Tolerance {
     /// From this `atol` on, outputs of magnitude 1 that are simply wrong begin to pass.
     pub const LOOSE_ATOL: f64 = 1e-2;
 
-    /// The default of a dtype: what `torch.testing.assert_close` uses, exact for integers and bool.
+    /// The default of a dtype: what `torch.testing.assert_close` uses, exact for integers, bool, and floats of 4 bits.
     pub fn default_for(dtype: DType) -> Self {
         match dtype {
             DType::F16 => Self { rtol: 1e-3, atol: 1e-5 },
             DType::Bf16 => Self { rtol: 1.6e-2, atol: 1e-5 },
             DType::F32 => Self { rtol: 1.3e-6, atol: 1e-5 },
             DType::F64 => Self { rtol: 1e-7, atol: 1e-7 },
+            // One step of hf32 is 2^-11; of fp8 and fp4 half a step of the coarsest binade.
+            DType::Hf32 => Self { rtol: 5e-4, atol: 1e-5 },
+            DType::F8E4M3 | DType::HiF8 => Self { rtol: 0.0625, atol: 1e-5 },
+            DType::F8E5M2 => Self { rtol: 0.125, atol: 1e-5 },
             _ => Self::EXACT,
         }
     }
@@ -64,13 +68,6 @@ impl Tolerance {
     /// Whether it lets something pass that `other` would not.
     pub fn is_looser_than(&self, other: &Self) -> bool {
         self.rtol > other.rtol || self.atol > other.atol
-    }
-
-    /// How far from `expected` an element may be. Never infinite, so that no finite limit lets an infinity pass.
-    #[inline]
-    pub(super) fn limit(&self, expected: f64) -> f64 {
-        let limit = self.atol + self.rtol * expected.abs();
-        if limit > f64::MAX { f64::MAX } else { limit } // `min` would make a NaN limit the widest of all
     }
 }
 

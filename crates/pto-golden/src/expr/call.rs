@@ -5,7 +5,8 @@ use super::arith;
 use super::ast::{BinaryOp, Call, Node, NodeKind};
 use super::axes;
 use super::eval::Evaluator;
-use super::function::{Function, Map, Reduction, Zip};
+use super::function::{Function, Map, Norm, Reduction, Top, Zip};
+use super::reference;
 use super::value::{Shared, TensorValue, choose, map, zip};
 use crate::DType;
 use crate::tensor::{clamp_to, float_from_int, round_to};
@@ -24,7 +25,7 @@ impl Evaluator<'_> {
         match call.function {
             Function::Map(map) => self.map(node, map, next()),
             Function::Zip(zip) => self.zip(node, zip, &next(), &next()),
-            Function::Cast(dtype) => Ok(cast(dtype, next())),
+            Function::Cast(dtype) => self.cast(call, dtype, next()),
             Function::Where => self.choose(node, next(), next(), next()),
             Function::Clip => {
                 let raised = self.zip(node, Zip::Maximum, &next(), &next())?;
@@ -32,6 +33,11 @@ impl Evaluator<'_> {
             }
             Function::Reduce(reduction) => self.reduce(node, call, reduction, next()),
             Function::Softmax => self.softmax(call, next()),
+            Function::Normalize(norm) => self.normalize(call, norm, next()),
+            Function::Gather => self.gather(node, call, &next(), &next()),
+            Function::TopK(top) => self.top_k(node, call, top, next()),
+            Function::Quantize => self.quantize(node, &next(), &next(), &next()),
+            Function::Dequantize => self.dequantize(node, &next(), &next(), &next()),
             Function::Transpose => self.transpose(call, next()),
             Function::Reshape => self.reshape(node, call, &next()),
             Function::ExpandDims => self.expand_dims(node, call, &next()),
@@ -123,12 +129,101 @@ impl Evaluator<'_> {
     }
 
     fn softmax(&self, call: &Call, value: TensorValue) -> Result<TensorValue, ExprError> {
-        let axes = value.shape().len();
-        let axis = match call.option("axis") {
-            Some(written) => self.axis(written, axes)?,
-            None => self.axis_in_range(&call.operands[0], -1, axes)?,
-        };
+        let axis = self.last_axis(call, value.shape().len())?;
         Ok(TensorValue::Real(axes::softmax(value.into_real(), axis)))
+    }
+
+    /// An axis that is the last one if none is named.
+    fn last_axis(&self, call: &Call, axes: usize) -> Result<usize, ExprError> {
+        match call.option("axis") {
+            Some(written) => self.axis(written, axes),
+            None => self.axis_in_range(&call.operands[0], -1, axes),
+        }
+    }
+
+    fn normalize(&self, call: &Call, norm: Norm, value: TensorValue) -> Result<TensorValue, ExprError> {
+        let axis = self.last_axis(call, value.shape().len())?;
+        let usual = if norm == Norm::Layer { 1e-5 } else { 1e-6 };
+        let eps = call.option("eps").map_or(Ok(usual), |written| self.number(written))?;
+        Ok(TensorValue::Real(reference::normalize(norm, value.into_real(), axis, eps)))
+    }
+
+    fn gather(
+        &self,
+        node: &Node,
+        call: &Call,
+        value: &TensorValue,
+        indices: &TensorValue,
+    ) -> Result<TensorValue, ExprError> {
+        let axes = value.shape().len();
+        let axis = call
+            .option("axis")
+            .map_or_else(|| self.axis_in_range(&call.operands[0], 0, axes), |written| self.axis(written, axes))?;
+        let TensorValue::Int(indices) = indices else {
+            return Err(
+                self.error(&call.operands[1], format!("`{}` is no tensor of integers", self.text(&call.operands[1])))
+            );
+        };
+        reference::gather(value, indices, axis).map_err(|index| {
+            let size = value.shape()[axis];
+            self.error(node, format!("index {index} of an axis of {size} in `{}`", self.text(node)))
+        })
+    }
+
+    fn top_k(&self, node: &Node, call: &Call, top: Top, value: TensorValue) -> Result<TensorValue, ExprError> {
+        let axis = self.last_axis(call, value.shape().len())?;
+        let Some(written) = call.option("k") else {
+            return Err(self.error(node, "how many? write `topk(x, k=8)`"));
+        };
+        let size = value.shape()[axis];
+        let k = self.integer(written)?;
+        let Some(k) = usize::try_from(k).ok().filter(|k| *k <= size) else {
+            return Err(self.error(written, format!("the {k} largest of {size}")));
+        };
+        Ok(reference::top_k(top, value, k, axis))
+    }
+
+    fn quantize(
+        &self,
+        node: &Node,
+        value: &TensorValue,
+        scale: &TensorValue,
+        zero: &TensorValue,
+    ) -> Result<TensorValue, ExprError> {
+        let steps = self.binary(node, BinaryOp::Div, value, scale)?.into_real();
+        // `as` saturates, far beyond what any integer type holds; NaN becomes 0.
+        let whole = TensorValue::Int(map(&steps, |steps| steps.round_ties_even().clamp(-1e30, 1e30) as i128));
+        self.binary(node, BinaryOp::Add, &whole, zero)
+    }
+
+    fn dequantize(
+        &self,
+        node: &Node,
+        value: &TensorValue,
+        scale: &TensorValue,
+        zero: &TensorValue,
+    ) -> Result<TensorValue, ExprError> {
+        let steps = self.binary(node, BinaryOp::Sub, value, zero)?;
+        self.binary(node, BinaryOp::Mul, &steps, scale)
+    }
+
+    fn cast(&self, call: &Call, dtype: DType, value: TensorValue) -> Result<TensorValue, ExprError> {
+        let saturate = call.option("saturate").map_or(Ok(0), |written| self.integer(written))? != 0;
+        let cast = cast(dtype, value);
+        Ok(match cast {
+            TensorValue::Real(values) if saturate => {
+                let largest = reference::largest(dtype);
+                TensorValue::Real(map(&values, |value| value.clamp(-largest, largest)))
+            }
+            cast => cast,
+        })
+    }
+
+    fn number(&self, written: &Node) -> Result<f64, ExprError> {
+        match self.eval(written)?.into_real() {
+            values if values.ndim() == 0 => Ok(values.first().copied().unwrap_or(0.0)),
+            _ => Err(self.error(written, format!("`{}` is not a number", self.text(written)))),
+        }
     }
 
     fn transpose(&self, call: &Call, value: TensorValue) -> Result<TensorValue, ExprError> {

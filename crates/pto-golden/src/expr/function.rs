@@ -13,9 +13,35 @@ pub(super) enum Function {
     Where,
     Clip,
     Softmax,
+    /// `(x - mean) / sqrt(variance + eps)` or `x / sqrt(mean of squares + eps)`, over one axis.
+    Normalize(Norm),
+    /// Elements of the first operand at the indices of the second.
+    Gather,
+    /// The largest along an axis, or where they are.
+    TopK(Top),
+    /// `round(x / scale) + zero_point`, an integer.
+    Quantize,
+    /// `(q - zero_point) * scale`.
+    Dequantize,
     Transpose,
     Reshape,
     ExpandDims,
+}
+
+/// What a normalization takes away before it divides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Norm {
+    /// The mean.
+    Layer,
+    /// Nothing.
+    Rms,
+}
+
+/// What is given of the largest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Top {
+    Values,
+    Indices,
 }
 
 /// Element by element, one operand.
@@ -93,17 +119,20 @@ const fn other(name: &'static str, function: Function, operands: usize, options:
     Signature { name, function, operands: (operands, operands), options }
 }
 
-static SIGNATURES: [Signature; 35] = [
+static SIGNATURES: [Signature; 42] = [
     map("abs", Map::Abs),
     map("ceil", Map::Ceil),
     other("clip", Function::Clip, 3, &[]),
+    other("dequantize", Function::Dequantize, 3, &[]),
     map("erf", Map::Erf),
     map("exp", Map::Exp),
     other("expand_dims", Function::ExpandDims, 1, &["axis"]),
     map("floor", Map::Floor),
+    other("gather", Function::Gather, 2, &["axis"]),
     map("gelu", Map::Gelu),
     map("isfinite", Map::IsFinite),
     map("isnan", Map::IsNan),
+    other("layernorm", Function::Normalize(Norm::Layer), 1, &["axis", "eps"]),
     map("log", Map::Log),
     zip("logical_and", Zip::LogicalAnd),
     map("logical_not", Map::LogicalNot),
@@ -115,8 +144,10 @@ static SIGNATURES: [Signature; 35] = [
     zip("minimum", Zip::Minimum),
     zip("pow", Zip::Pow),
     reduce("prod", Reduction::Prod),
+    other("quantize", Function::Quantize, 3, &[]),
     map("relu", Map::Relu),
     other("reshape", Function::Reshape, 1, &["shape"]),
+    other("rmsnorm", Function::Normalize(Norm::Rms), 1, &["axis", "eps"]),
     map("round", Map::Round),
     map("rsqrt", Map::Rsqrt),
     map("sigmoid", Map::Sigmoid),
@@ -126,6 +157,8 @@ static SIGNATURES: [Signature; 35] = [
     map("sqrt", Map::Sqrt),
     reduce("sum", Reduction::Sum),
     map("tanh", Map::Tanh),
+    other("topk", Function::TopK(Top::Values), 1, &["k", "axis"]),
+    other("topk_indices", Function::TopK(Top::Indices), 1, &["k", "axis"]),
     map("trunc", Map::Trunc),
     other("transpose", Function::Transpose, 1, &["axes"]),
     other("where", Function::Where, 3, &[]),
@@ -137,7 +170,7 @@ pub(super) fn signature(name: &str) -> Option<Signature> {
         return Some(Signature { ..*known });
     }
     let dtype: DType = name.parse().ok()?;
-    Some(other(dtype.name(), Function::Cast(dtype), 1, &[]))
+    Some(other(dtype.name(), Function::Cast(dtype), 1, &["saturate"]))
 }
 
 /// Every function's name, casts included.

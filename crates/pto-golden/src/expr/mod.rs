@@ -14,8 +14,12 @@
 //! | `maximum`, `minimum`, `pow`, `clip(x, low, high)`, `where(c, a, b)` | element by element | |
 //! | `isnan`, `isfinite`, `logical_and`, `logical_or`, `logical_not` | 1 where true, else 0 | |
 //! | `softmax(x, axis=-1)` | | |
+//! | `layernorm(x, axis=-1, eps=1e-5)`, `rmsnorm(x, axis=-1, eps=1e-6)` | without weights: multiply and add them | |
+//! | `gather(x, indices, axis=0)` | as `numpy.take` | |
+//! | `topk(x, k=8, axis=-1)`, `topk_indices(x, k=8)` | the largest first; of equal ones the first is first | |
+//! | `quantize(x, scale, zero)`, `dequantize(q, scale, zero)` | `round(x / scale) + zero`; cast it: `i8(quantize(x, s, 0))` | |
 //! | `reshape(x, (2, -1))`, `expand_dims(x, axis)` | | |
-//! | `f16(x)`, `bf16(x)`, `i32(x)`, ... | rounded to that dtype, for an intermediate that has it | |
+//! | `f16(x)`, `bf16(x)`, `i32(x)`, ... | rounded to that dtype, for an intermediate that has it; `f16(x, saturate=true)` stays finite | |
 //! | `1`, `1_000`, `0.5`, `1e-6`, `inf`, `nan`, `true`, `false` | | integers |
 //!
 //! ```
@@ -43,6 +47,7 @@ mod function;
 mod matmul;
 mod parse;
 mod ratio;
+mod reference;
 mod token;
 mod value;
 

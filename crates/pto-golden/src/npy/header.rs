@@ -37,7 +37,7 @@ impl Descr {
     /// The dtype, unless the descr only says how large an element is.
     pub(super) fn dtype(&self) -> Option<DType> {
         let code = format!("{}{}", self.kind, self.size);
-        DType::ALL.into_iter().find(|dtype| *dtype != DType::Bf16 && dtype.numpy_descr()[1..] == code)
+        DType::ALL.into_iter().find(|dtype| self.kind != 'V' && dtype.numpy_descr()[1..] == code)
     }
 
     fn parse(text: &str) -> Option<Self> {

@@ -1,12 +1,14 @@
 //! `.npy` files: one tensor with its type and shape, as NumPy saves them.
 //!
 //! All format versions, both byte orders and both element orders are read; little endian and row-major is written.
+//! Files that are row-major and little endian are mapped, so they may be larger than memory.
 
 mod header;
 
 use std::path::Path;
 
 use self::header::Descr;
+use crate::storage::Storage;
 use crate::{DType, Error, Tensor};
 
 /// Reads a file.
@@ -18,7 +20,8 @@ pub fn read(path: impl AsRef<Path>) -> Result<Tensor, Error> {
 }
 
 /// Reads a file whose elements are declared to be `dtype`. NumPy has no bf16, so a file of two-byte void elements (as
-/// `ml_dtypes` saves it) or of `u16` may be declared bf16; void elements may be declared anything of their size.
+/// `ml_dtypes` saves it) or of `u16` may be declared bf16, and `u8` any float of 8 bits and fewer; void elements may be
+/// declared anything of their size.
 ///
 /// # Errors
 /// The file cannot be read, is not a `.npy` file, or holds another type.
@@ -31,6 +34,11 @@ pub fn read_as(path: impl AsRef<Path>, dtype: DType) -> Result<Tensor, Error> {
 /// # Errors
 /// As [`read`] and [`read_as`], with offsets from the start of `bytes`.
 pub fn from_bytes(bytes: Vec<u8>, declared: Option<DType>) -> Result<Tensor, Error> {
+    from_storage(Storage::Owned(bytes), declared)
+}
+
+/// The same, in place where the elements are row-major and little endian.
+pub(crate) fn from_storage(bytes: Storage, declared: Option<DType>) -> Result<Tensor, Error> {
     let header = header::parse(&bytes)?;
     let dtype = element_type(&header.descr, declared)?;
     let expected = header.shape.elements(dtype)? * dtype.size();
@@ -44,15 +52,25 @@ pub fn from_bytes(bytes: Vec<u8>, declared: Option<DType>) -> Result<Tensor, Err
         let reason = format!("{what}: shape {} of {dtype} needs {expected} bytes, found {found}", header.shape);
         return Err(Error::malformed(at, reason));
     }
-    let mut data = bytes;
-    data.drain(..header.data_at);
-    if header.descr.big_endian {
-        data.chunks_exact_mut(dtype.size()).for_each(<[u8]>::reverse);
+    let end = bytes.len();
+    let mut data = bytes.slice(header.data_at..end);
+    let size = dtype.size();
+    if header.fortran_order && header.shape.0.len() > 1 {
+        data = Storage::build(expected, |out| {
+            to_row_major(&data, &header.shape.0, size, out);
+            Ok(())
+        })?;
     }
-    if header.fortran_order {
-        data = to_row_major(&data, &header.shape.0, dtype.size());
+    if header.descr.big_endian && size > 1 {
+        data = Storage::build(expected, |out| {
+            for (out, element) in out.chunks_exact_mut(size).zip(data.chunks_exact(size)) {
+                out.copy_from_slice(element);
+                out.reverse();
+            }
+            Ok(())
+        })?;
     }
-    Tensor::new(dtype, header.shape, data)
+    Tensor::from_storage(dtype, header.shape, data)
 }
 
 /// The bytes of a file.
@@ -71,7 +89,7 @@ pub fn write(path: impl AsRef<Path>, tensor: &Tensor) -> Result<(), Error> {
 }
 
 fn from_file(path: &Path, declared: Option<DType>) -> Result<Tensor, Error> {
-    from_bytes(fs_err::read(path)?, declared).map_err(|error| error.in_file(path))
+    from_storage(Storage::map(path)?, declared).map_err(|error| error.in_file(path))
 }
 
 fn element_type(descr: &Descr, declared: Option<DType>) -> Result<DType, Error> {
@@ -80,7 +98,12 @@ fn element_type(descr: &Descr, declared: Option<DType>) -> Result<DType, Error> 
         return found.ok_or_else(|| Error::OpaqueDType { found: descr.text.clone() });
     };
     let opaque = descr.kind == 'V' && descr.size == declared.size();
-    let bits = declared == DType::Bf16 && found == Some(DType::U16);
+    let bits = match declared {
+        DType::Bf16 => found == Some(DType::U16),
+        DType::Hf32 => found == Some(DType::F32),
+        DType::I4 => matches!(found, Some(DType::I8 | DType::U8)),
+        _ => declared.size() == 1 && declared.is_float() && found == Some(DType::U8),
+    };
     if found == Some(declared) || opaque || bits {
         return Ok(declared);
     }
@@ -88,16 +111,15 @@ fn element_type(descr: &Descr, declared: Option<DType>) -> Result<DType, Error> 
 }
 
 /// Fortran order keeps the first axis together; walk its elements in our order.
-fn to_row_major(data: &[u8], shape: &[usize], size: usize) -> Vec<u8> {
+fn to_row_major(data: &[u8], shape: &[usize], size: usize, out: &mut [u8]) {
     let mut strides = vec![size; shape.len()];
     for axis in 1..shape.len() {
         strides[axis] = strides[axis - 1] * shape[axis - 1];
     }
     let mut index = vec![0; shape.len()];
-    let mut out = Vec::with_capacity(data.len());
-    while out.len() < data.len() {
+    for out in out.chunks_exact_mut(size) {
         let at: usize = index.iter().zip(&strides).map(|(i, stride)| i * stride).sum();
-        out.extend_from_slice(&data[at..at + size]);
+        out.copy_from_slice(&data[at..at + size]);
         for axis in (0..shape.len()).rev() {
             index[axis] += 1;
             if index[axis] < shape[axis] {
@@ -106,5 +128,4 @@ fn to_row_major(data: &[u8], shape: &[usize], size: usize) -> Vec<u8> {
             index[axis] = 0;
         }
     }
-    out
 }

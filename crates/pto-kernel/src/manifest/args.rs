@@ -116,6 +116,11 @@ fn dir(fields: &Fields<'_>, name: &str, sink: &mut Sink<'_>) -> Option<Dir> {
 fn dtype(fields: &Fields<'_>, name: &str, sink: &mut Sink<'_>) -> Option<DType> {
     let text = fields.required_string("dtype", sink)?;
     match text.value.parse::<DType>() {
+        Ok(dtype) if dtype.bits() < 8 => {
+            let help = "declare the packed bytes as `u8`, two elements each".to_owned();
+            sink.error_with(text.span, format!("`{dtype}` of `{name}` has no address for each element"), Some(help));
+            None
+        }
         Ok(dtype) => Some(dtype),
         Err(error) => {
             let help = match error.nearest {

@@ -177,7 +177,8 @@ fn judge(
             let actual = tensors(bound, launched.outputs)?;
             let report = compare_set(&actual, golden, |name, golden| {
                 let poisoned = bound.tensors().any(|(arg, tensor)| arg == name && tensor.dir == Dir::Out);
-                (manifest.tolerance_of(name, golden.dtype()), Options { poisoned, ..Options::default() })
+                let reason = manifest.tolerance.get(name).and_then(|given| given.reason.clone());
+                (manifest.tolerance_of(name, golden.dtype()), Options { poisoned, reason, ..Options::default() })
             });
             result.message = report.summary();
             let passed = report.passed();

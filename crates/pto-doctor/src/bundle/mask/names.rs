@@ -8,6 +8,8 @@ use crate::files;
 /// Accounts that many machines have: their names say nothing of a person.
 const COMMON_ACCOUNTS: [&str; 10] =
     ["HwHiAiUser", "admin", "builder", "docker", "nobody", "root", "runner", "test", "ubuntu", "user"];
+/// Numbers that distributions give to people's accounts, and not to services.
+const PEOPLE: std::ops::Range<u32> = 1000..60_000;
 const COMMON_HOSTS: [&str; 3] = ["localhost", "localhost.localdomain", "(none)"];
 /// A shorter name is a word of English as well; it is still masked in paths.
 const SHORTEST_NAME: usize = 3;
@@ -15,31 +17,35 @@ const SHORTEST_NAME: usize = 3;
 /// Names of users and of this host, as whole words.
 pub(super) fn of(cx: &Context) -> Option<Regex> {
     let mut names: Vec<String> =
-        ["USER", "LOGNAME", "SUDO_USER", "USERNAME"].iter().filter_map(|name| cx.var(name)).collect();
-    names.extend(files::names(cx, "/home"));
-    names.extend(account(cx));
-    names.retain(|name| !COMMON_ACCOUNTS.contains(&name.as_str()));
-    let mut hosts: Vec<String> = ["HOSTNAME", "HOST"].iter().filter_map(|name| cx.var(name)).collect();
-    let files = ["/proc/sys/kernel/hostname", "/etc/hostname"].map(|file| files::read(cx, file).text());
-    hosts.extend(files.into_iter().flatten().map(|text| text.trim().to_owned()));
-    let short: Vec<String> = hosts.iter().filter_map(|host| Some(host.split_once('.')?.0.to_owned())).collect();
-    hosts.extend(short);
-    hosts.retain(|host| !COMMON_HOSTS.contains(&host.as_str()));
-    names.extend(hosts);
-    names.retain(|name| name.chars().count() >= SHORTEST_NAME);
+        people(cx).chain(hosts(cx)).filter(|name| name.chars().count() >= SHORTEST_NAME).collect();
     // The longest first: `node7.example.org` before `node7`.
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    names.dedup();
     let words: Vec<String> = names.iter().map(|name| regex::escape(name)).collect();
     (!words.is_empty()).then(|| Regex::new(&format!(r"(?i)\b(?:{})\b", words.join("|"))).ok())?
 }
 
-/// The account's name by its number.
-fn account(cx: &Context) -> Option<String> {
-    let uid = rustix::process::geteuid().as_raw().to_string();
-    let accounts = files::read(cx, "/etc/passwd").text()?;
-    let line = accounts.lines().find(|line| line.split(':').nth(2) == Some(uid.as_str()))?;
-    line.split(':').next().map(str::to_owned)
+/// Who uses this machine: by variables, and the accounts of people with their full names.
+fn people(cx: &Context) -> impl Iterator<Item = String> {
+    let named = ["USER", "LOGNAME", "SUDO_USER", "USERNAME"].iter().filter_map(|name| cx.var(name));
+    let own = rustix::process::geteuid().as_raw();
+    let accounts = files::read(cx, "/etc/passwd").text().unwrap_or_default();
+    let of_people = accounts.lines().filter_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        let uid: u32 = fields.get(2)?.parse().ok()?;
+        let full_name = fields.get(4)?.split(',').next()?.trim();
+        (PEOPLE.contains(&uid) || uid == own).then(|| [fields[0].to_owned(), full_name.to_owned()])
+    });
+    let all: Vec<String> = named.chain(of_people.flatten()).collect();
+    all.into_iter().filter(|name| !COMMON_ACCOUNTS.contains(&name.as_str()))
+}
+
+/// What this host is called, with and without its domain.
+fn hosts(cx: &Context) -> impl Iterator<Item = String> {
+    let named = ["HOSTNAME", "HOST"].iter().filter_map(|name| cx.var(name));
+    let files = ["/proc/sys/kernel/hostname", "/etc/hostname"].map(|file| files::read(cx, file).text());
+    let full: Vec<String> = named.chain(files.into_iter().flatten().map(|text| text.trim().to_owned())).collect();
+    let short: Vec<String> = full.iter().filter_map(|host| Some(host.split_once('.')?.0.to_owned())).collect();
+    full.into_iter().chain(short).filter(|host| !COMMON_HOSTS.contains(&host.as_str()))
 }
 
 /// The user's home directory, wherever it is. That of root says nothing.
