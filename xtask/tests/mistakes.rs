@@ -259,7 +259,7 @@ fn on_the_command_line() {
         ),
         row("a case of no length", &["--case", "n=0"], 2, &["`0` is not a length of at least 1"]),
         row("a case of another dim", &["--case", "m=3"], 2, &["`m=3` gives `m`, which is no dim of `foo`"]),
-        row("a case that is not there", &["--case", "99"], 2, &["`99` selects no case, `foo` has 6"]),
+        row("a case that is not there", &["--case", "99"], 2, &["`99` selects no case", "the cases of `foo` are 1: "]),
         row("no jobs", &["--jobs", "0"], 2, &["--jobs"]),
         row("an unknown option", &["--jsn"], 2, &["unexpected argument '--jsn'", "'--json'"]),
         row(

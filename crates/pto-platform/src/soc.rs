@@ -58,7 +58,14 @@ impl Soc {
         let wanted = name.trim();
         SOCS.iter()
             .find(|soc| soc.name.eq_ignore_ascii_case(wanted))
-            .ok_or_else(|| Vocabulary::Soc.unknown(name, names::nearest(name, SOCS.iter().map(|soc| soc.name))))
+            .ok_or_else(|| Vocabulary::Soc.unknown(name, Self::meant(wanted)))
+    }
+
+    /// The name that somebody meant who wrote this one: often the full one without its `Ascend`.
+    fn meant(name: &str) -> Option<String> {
+        let names = || SOCS.iter().map(|soc| soc.name);
+        let short = |full: &&str| full.strip_prefix("Ascend").is_some_and(|short| short.eq_ignore_ascii_case(name));
+        names().find(short).map(str::to_owned).or_else(|| names::nearest(name, names()))
     }
 
     /// The target whose kernels run on this SoC; `None` for generations that PTO is not built for.

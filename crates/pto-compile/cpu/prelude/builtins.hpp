@@ -91,6 +91,16 @@ inline void set_intra_block(Pipe, uint64_t flag) { ptocpu_intra_set(static_cast<
 template <typename Pipe>
 inline void wait_intra_block(Pipe, uint64_t flag) { ptocpu_intra_wait(static_cast<uint32_t>(flag)); }
 
+#if PTOCPU_A5
+// What A2/A3 has and the compiler for A5 refuses: counted, as a kernel that uses it would not get as far as running there.
+#define PTOCPU_NOT_ON_A5(what) ptocpu_warn("the compiler for A5 refuses `" what "`: guard it for A2/A3", __FILE__, __LINE__)
+#undef set_mask_norm
+#undef set_vector_mask
+#define set_mask_norm(...) PTOCPU_NOT_ON_A5("set_mask_norm")
+#define set_vector_mask(...) PTOCPU_NOT_ON_A5("set_vector_mask")
+#define pipe_barrier(pipe) ((pipe) == PIPE_V ? PTOCPU_NOT_ON_A5("pipe_barrier(PIPE_V)") : void())
+#endif
+
 // State that the simulator's instructions do not read.
 template <typename... Args>
 inline void set_padding(Args...) {}

@@ -41,3 +41,16 @@ fn l0a_has_its_fractals_in_the_order_of_the_generation() {
         assert_eq!(run.results, right_half.collect::<Vec<_>>(), "A5");
     }
 }
+
+#[test]
+fn what_the_compiler_for_a5_refuses_is_noted() {
+    for bench in benches() {
+        let a2 = bench.run(&bench.request("instructions.cpp", Core::Vec), 5);
+        assert_eq!(a2.report, "[]");
+        let a5 = bench.run(&bench.a5("instructions.cpp", Core::Vec), 5).report;
+        for what in ["set_mask_norm", "set_vector_mask", "pipe_barrier(PIPE_V)"] {
+            assert!(a5.contains(&format!("the compiler for A5 refuses `{what}`")), "{a5}");
+        }
+        assert_eq!(a5.matches("refuses").count(), 3, "{a5}");
+    }
+}

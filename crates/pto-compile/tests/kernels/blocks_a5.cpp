@@ -52,6 +52,7 @@ __global__ AICORE void to_vectors(__gm__ float *out, __gm__ float *in, __gm__ fl
     const bool mine = MODE == AccToVecMode::DualModeSplitM || MODE == AccToVecMode::DualModeSplitN ||
                       (MODE == AccToVecMode::SingleModeVec1) == (get_subblockid() == 1);
     if (mine) TSTORE(gm, got);
+    pipe_barrier(PIPE_ALL);
 #endif
 }
 

@@ -20,6 +20,14 @@ __global__ AICORE void through(__gm__ float *out, __gm__ float *in, RoundMode mo
     TSTORE(target, from);
 }
 
+__global__ AICORE void written_for_a2()
+{
+    set_mask_norm();
+    set_vector_mask(-1, -1);
+    pipe_barrier(PIPE_V);
+    pipe_barrier(PIPE_ALL);
+}
+
 extern "C" int test(int which, double *results)
 {
     static float in[8] = {0.5f, 1.5f, -2.5f, 70000.0f, -70000.0f, 3e9f, __builtin_nanf(""), -0.75f}, out[8];
@@ -28,6 +36,7 @@ extern "C" int test(int which, double *results)
     if (which == 2) through<int16_t, 2><<<1, nullptr, nullptr>>>(out, in, RoundMode::CAST_FLOOR);
     if (which == 3) through<int32_t, 2><<<1, nullptr, nullptr>>>(out, in, RoundMode::CAST_TRUNC);
     if (which == 4) through<int32_t, 0><<<1, nullptr, nullptr>>>(out, in, RoundMode::CAST_CEIL);
+    if (which == 5) written_for_a2<<<1, nullptr, nullptr>>>();
     for (int i = 0; i < 8; i++) results[i] = out[i];
     return 8;
 }

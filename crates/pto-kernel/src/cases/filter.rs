@@ -59,7 +59,12 @@ impl CaseFilter {
         match &self.what {
             Selection::Number(number) => match cases.get(number - 1) {
                 Some(case) => Ok(vec![case.clone()]),
-                None => Err(self.refuse(format!("selects no case, `{}` has {}", manifest.name, cases.len()), None)),
+                None => {
+                    let numbered = cases.iter().enumerate().map(|(index, case)| format!("{}: {case}", index + 1));
+                    let help =
+                        format!("the cases of `{}` are {}", manifest.name, numbered.collect::<Vec<_>>().join(", "));
+                    Err(self.refuse("selects no case".to_owned(), Some(help)))
+                }
             },
             Selection::Dims(dims) => self.by_dims(dims, manifest, cases, seed),
         }

@@ -262,6 +262,15 @@ impl RunError {
             Self::NotATarget { targets, .. } => targets
                 .first()
                 .map(|target| format!("use `--target {target}`, or add the target to `targets` in kernel.toml")),
+            Self::WrongSoc { target, .. } => {
+                let fits = |of: &Target| *target == Target::Cpu || of == target;
+                let examples = [Target::A2a3, Target::A5].into_iter().filter(fits);
+                let examples = examples.filter_map(|of| Some(format!("{of} `{}`", of.default_soc()?.name)));
+                Some(format!(
+                    "use a SoC of the kernel's targets, for example for {}",
+                    examples.collect::<Vec<_>>().join(", for ")
+                ))
+            }
             Self::NoSymbol { .. } => Some(
                 "set `entry` to the `extern \"C\"` launcher, or `global` to the kernel to have one generated"
                     .to_owned(),

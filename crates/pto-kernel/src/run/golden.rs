@@ -130,6 +130,9 @@ fn by_command(
         let there = kernel_dir.join(word);
         if there.is_file() { there.into_os_string() } else { word.into() }
     };
+    if let Some(script) = argv.iter().find(|word| is_script(word) && !kernel_dir.join(word).is_file()) {
+        return Ok(Err(format!("the golden command names `{script}`, which is not in `{}`", manifest.dir.display())));
+    }
     let output = Invocation::new(word(program))
         .args(rest.iter().map(word))
         .cwd(scratch.path())
@@ -145,6 +148,12 @@ fn by_command(
         Err(error) if error.is_interrupted() => Err(RunError::Interrupted),
         Err(error) => Err(RunError::GoldenProgram(error)),
     }
+}
+
+/// Whether a word of a command can only be meant as a file.
+fn is_script(word: &str) -> bool {
+    let extension = Path::new(word).extension().and_then(|extension| extension.to_str());
+    matches!(extension, Some("py" | "sh" | "jl" | "pl" | "rb")) && !word.starts_with('-')
 }
 
 /// What a golden program may want to know besides its inputs: every dim and scalar, and the seed.
