@@ -4,64 +4,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pto_context::{Context, in_parallel};
-use pto_platform::{Core, Soc};
 use pto_store::Store;
 
 use super::error::CpuError;
-use super::job::Job;
+use super::job::{Job, WARNINGS};
 use super::precompiled::Precompiled;
+use super::request::KernelRequest;
 use super::runtime;
 use super::side::SideFlags;
 use super::source::Source;
 use super::toolchain::Toolchain;
 use crate::deps::Dependencies;
 use crate::key::Key;
-
-pub(super) const WARNINGS: &str = "warnings.txt";
-
-/// A kernel to build for the CPU.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KernelRequest {
-    /// Names the library: `lib<name>.so`.
-    pub name: String,
-    /// The sources as the user names them, relative to the context's directory.
-    pub sources: Vec<PathBuf>,
-    /// Generated sources, compiled as well: a name for messages, and the text. They see the sources' directories.
-    pub generated: Vec<(String, String)>,
-    /// Which cores it runs on. Mix is compiled once per side.
-    pub core: Core,
-    /// The SoC whose cores are played: it decides guards and the size of on-chip memory.
-    pub soc: &'static Soc,
-    /// Macros, defined before the first line of each source.
-    pub defines: Vec<(String, Option<String>)>,
-    /// Further include directories.
-    pub include_dirs: Vec<PathBuf>,
-    /// `-O<n>`.
-    pub opt_level: u8,
-    /// Whether PTO-ISA's headers are precompiled. Without that each build reads them anew: to measure what it saves, and to
-    /// tell a fault of the precompiled headers from one of the kernel.
-    pub precompiled: bool,
-    /// Passed on as they are, last.
-    pub extra_flags: Vec<String>,
-}
-
-impl KernelRequest {
-    /// A kernel of the user's sources alone, with `-O1` and nothing else that need not be said.
-    pub fn new(name: impl Into<String>, sources: Vec<PathBuf>, core: Core, soc: &'static Soc) -> Self {
-        Self {
-            name: name.into(),
-            sources,
-            generated: Vec::new(),
-            core,
-            soc,
-            defines: Vec::new(),
-            include_dirs: Vec::new(),
-            opt_level: 1,
-            precompiled: true,
-            extra_flags: Vec::new(),
-        }
-    }
-}
 
 /// A built kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]

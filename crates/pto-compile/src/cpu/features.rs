@@ -6,7 +6,7 @@ use pto_context::{Context, in_parallel};
 use serde::{Deserialize, Serialize};
 
 use super::error::CpuError;
-use super::toolchain::Flags;
+use super::flags::Flags;
 
 /// The probes, by the name of their source in `cpu/probes`, and what each asks.
 const PROBES: [(&str, &str); 11] = [

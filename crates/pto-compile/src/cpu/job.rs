@@ -7,15 +7,17 @@ use std::time::Instant;
 use pto_context::{Context, Event, in_parallel};
 use pto_process::Output;
 
-use super::build::{KernelRequest, WARNINGS};
 use super::diagnostics::Messages;
 use super::error::CpuError;
 use super::precompiled::Precompiled;
+use super::request::KernelRequest;
 use super::side::SideFlags;
 use super::source::Source;
 use super::toolchain::Toolchain;
 use crate::deps::{Dependencies, parse_depfile};
 
+/// What the compiler warned of, in the entry.
+pub(super) const WARNINGS: &str = "warnings.txt";
 /// Objects and rewritten sources lie here while the entry is made, inside of it: what a killed build leaves goes with it.
 const SCRATCH: &str = "scratch";
 

@@ -2,7 +2,7 @@
 
 use pto_platform::{Core, Target};
 
-use super::build::KernelRequest;
+use super::request::KernelRequest;
 use super::toolchain::Toolchain;
 
 /// Which half of a core group a library plays. The numbers are those of the runtime's C interface.
