@@ -57,7 +57,10 @@ fn check_files(dir: &std::path::Path, dtype: DType, shape: &[usize], i: usize) {
         }
         let path = dir.join(format!("{dtype}_{i}{variant}.npy"));
         assert_eq!(npy::read_as(&path, dtype).unwrap(), expected, "{}", path.display());
-        if dtype != DType::Bf16 {
+        // A type that NumPy has no name for is written as void bytes or as one that it has: only who asks gets it back.
+        let descr = dtype.numpy_descr();
+        let first = DType::ALL.into_iter().find(|first| first.numpy_descr() == descr);
+        if !descr.contains('V') && first == Some(dtype) {
             assert_eq!(npy::read(&path).unwrap(), expected, "{}", path.display());
         }
     }
