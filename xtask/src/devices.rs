@@ -159,8 +159,12 @@ fn print_idle(args: &Args, devices: &Devices, idle: Option<u32>) -> Result<Outco
 fn text(args: &Args, devices: &Devices) -> String {
     let mut lines = Vec::new();
     if let Some(why) = &devices.unavailable {
-        let no_npu = devices.devices.is_empty() && !devices.npu_smi_failed;
-        lines.push(if no_npu { format!("no NPU: {why}") } else { format!("no table: {why}") });
+        lines.push(match (devices.npu_smi_failed, devices.devices.is_empty()) {
+            // Its own lines follow.
+            (true, _) if !devices.failures.is_empty() => "no table: `npu-smi` failed".to_owned(),
+            (false, true) => format!("no NPU: {why}"),
+            _ => format!("no table: {why}"),
+        });
     }
     if devices.npu_smi_failed {
         lines.extend(devices.failures.iter().map(failure));
