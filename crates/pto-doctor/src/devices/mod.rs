@@ -74,7 +74,7 @@ impl Devices {
                     let words = devices.telling().map_or(said.last_words(), |failure| failure.text.as_str());
                     devices.unavailable = Some(format!("`npu-smi info` {}: {words}", said.status));
                     devices.npu_smi_failed =
-                        !devices.is_without_npu() && !(said.success && devices.failures.is_empty());
+                        !devices.is_without_npu() && (!said.success || !devices.failures.is_empty());
                 }
                 devices
             }
