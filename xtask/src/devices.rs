@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use pto_context::with_causes;
 use pto_doctor::ProbeOptions;
 use pto_doctor::devices::{Devices, Holder, Look, Npu, Probed, SetAside};
-use pto_platform::npu_smi::Activity;
+use pto_platform::npu_smi::{self, Activity};
 use pto_quarantine::{Quarantine, Record};
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ enum Verb {
     #[command(after_help = "Example:\n  cargo xtask devices release 3")]
     Release {
         /// The N of `/dev/davinciN`
-        #[arg(value_name = "INDEX")]
+        #[arg(value_name = "INDEX", value_parser = index)]
         index: u32,
     },
 }
@@ -77,11 +77,19 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     if args.common.json {
         out::json(&Document { schema: "ptokit.devices/1", idle, devices: &devices })?;
     } else if args.idle {
-        return print_idle(&devices, idle);
+        return print_idle(args, &devices, idle);
     } else {
-        out::text(&text(&devices))?;
+        out::text(&text(args, &devices))?;
     }
-    Ok(if args.idle && idle.is_none() { Outcome::Blocked } else { Outcome::Passed })
+    let blind = devices.npu_smi_failed && devices.devices.is_empty();
+    Ok(if blind || args.idle && idle.is_none() { Outcome::Blocked } else { Outcome::Passed })
+}
+
+/// A device as people name it: `3`, `davinci3`, or its node.
+fn index(word: &str) -> Result<u32, String> {
+    let name = word.strip_prefix("/dev/").unwrap_or(word);
+    let number = name.strip_prefix("davinci").unwrap_or(name);
+    number.parse().map_err(|_| "expected the N of `/dev/davinciN`, such as `3` or `davinci3`".to_owned())
 }
 
 fn look(args: &Args) -> Result<Devices, Failure> {
@@ -137,20 +145,30 @@ fn release(args: &Args, index: u32) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
-fn print_idle(devices: &Devices, idle: Option<u32>) -> Result<Outcome, Failure> {
+fn print_idle(args: &Args, devices: &Devices, idle: Option<u32>) -> Result<Outcome, Failure> {
     let Some(index) = idle else {
         let why =
             devices.unavailable.clone().unwrap_or_else(|| "every NPU is in use, not well, or set aside".to_owned());
-        return Err(Failure::blocked(format!("no idle NPU: {why}"), "cargo xtask devices".to_owned()));
+        let hint = if devices.npu_smi_failed { next(args, devices) } else { "cargo xtask devices".to_owned() };
+        return Err(Failure::blocked(format!("no idle NPU: {why}"), hint));
     };
     out::text(&format!("{index}\n"))?;
     Ok(Outcome::Passed)
 }
 
-fn text(devices: &Devices) -> String {
+fn text(args: &Args, devices: &Devices) -> String {
     let mut lines = Vec::new();
     if let Some(why) = &devices.unavailable {
-        lines.push(if devices.devices.is_empty() { format!("no NPU: {why}") } else { format!("no table: {why}") });
+        lines.push(match (devices.npu_smi_failed, devices.devices.is_empty()) {
+            // Its own lines follow.
+            (true, _) if !devices.failures.is_empty() => "no table: `npu-smi` failed".to_owned(),
+            (false, true) => format!("no NPU: {why}"),
+            _ => format!("no table: {why}"),
+        });
+    }
+    if devices.npu_smi_failed {
+        lines.extend(devices.failures.iter().map(failure));
+        lines.push(format!("{} {}", style::hint("next:"), next(args, devices)));
     }
     if !devices.devices.is_empty() {
         lines.extend(table(devices).lines());
@@ -162,6 +180,24 @@ fn text(devices: &Devices) -> String {
         devices.notes.iter().map(|note| format!("{} line {}: {}", style::warning("note:"), note.line, note.why));
     lines.extend(notes);
     lines.join("\n") + "\n"
+}
+
+/// `line 2: ... ret is -8020 (resource occupied)`.
+fn failure(failure: &npu_smi::Failure) -> String {
+    let meaning = failure.code().map(|code| format!(" ({})", code.meaning)).unwrap_or_default();
+    format!("  line {}: {}{meaning}", failure.line, failure.text)
+}
+
+/// The command that explains why `npu-smi` failed.
+fn next(args: &Args, devices: &Devices) -> String {
+    match (&args.from, devices.telling().map(|failure| &failure.kind)) {
+        (Some(path), _) if path != Path::new("-") => {
+            format!("cargo xtask triage --log {}", pto_process::shell_word(&path.to_string_lossy()))
+        }
+        (_, Some(npu_smi::FailureKind::Code(code))) => format!("cargo xtask triage {code}"),
+        (Some(_), _) => "give the same text to `cargo xtask triage`".to_owned(),
+        (None, _) => "cargo xtask doctor --only npu-smi".to_owned(),
+    }
 }
 
 fn table(devices: &Devices) -> Table {

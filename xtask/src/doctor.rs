@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use pto_context::{Context, with_causes};
 use pto_doctor::diff::{Difference, diff};
-use pto_doctor::{CheckReport, DoctorError, Examination, Report, Snapshot, Status, checks, examine};
+use pto_doctor::{CheckReport, DoctorError, Examination, Pinned, Report, Snapshot, Status, checks, examine};
+use pto_store::Store;
 use serde::Serialize;
 
 use crate::exit::{Failure, Outcome};
@@ -15,7 +16,7 @@ use crate::{out, style};
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  cargo xtask doctor\n  cargo xtask doctor --only cann --only bisheng --json\n  \
+    after_help = "Examples:\n  cargo xtask doctor\n  cargo xtask doctor --only cann,bisheng --json\n  \
                   cargo xtask doctor --save here.json"
 )]
 pub struct Args {
@@ -24,8 +25,8 @@ pub struct Args {
     /// Take what cannot be verified for a failure
     #[arg(long)]
     strict: bool,
-    /// Run this check only; may be given several times
-    #[arg(long, value_name = "ID")]
+    /// Run this check only; may be given several times, or as a list with commas
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
     only: Vec<String>,
     /// Show every check with what it looks at, and run none
     #[arg(long, conflicts_with_all = ["save", "only", "strict"])]
@@ -36,6 +37,9 @@ pub struct Args {
     /// Inspect a file tree as if it were `/`; programs are those on this machine's PATH
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
+    /// Words that belong behind `--only`.
+    #[arg(hide = true)]
+    stray: Vec<String>,
     #[command(flatten)]
     common: Common,
 }
@@ -100,6 +104,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     if let Some(Verb::Diff { left, right }) = &args.verb {
         return run_diff(args, &Snapshot::read(left)?, &Snapshot::read(right)?);
     }
+    if !args.stray.is_empty() {
+        return Err(stray(&args.stray));
+    }
     if args.list {
         list(args)?;
         return Ok(Outcome::Passed);
@@ -114,6 +121,17 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         out::text(&text(&report, args))?;
     }
     Ok(Outcome::passed_if(report.passed()))
+}
+
+/// A check is chosen with an option; the words may also be a mistyped verb.
+fn stray(words: &[String]) -> Failure {
+    let are_checks = words.iter().flat_map(|word| word.split(',')).all(|id| pto_doctor::check(id).is_some());
+    let hint = if are_checks {
+        format!("cargo xtask doctor --only {}", words.join(","))
+    } else {
+        "`cargo xtask doctor --list` shows the checks for `--only`; the only verb is `doctor diff A B`".to_owned()
+    };
+    Failure::usage(format!("`doctor` does not take `{}`", words.join(" ")), hint)
 }
 
 fn rooted(args: &Args, cx: Context) -> Result<Context, Failure> {
@@ -135,6 +153,12 @@ fn examination(args: &Args) -> Result<Examination, Failure> {
     examination.strict = args.strict;
     // The probe of ACL is this same program; without it everything else is still looked at.
     examination.probes.worker = std::env::current_exe().ok();
+    // What this machine has fetched says nothing of an inspected tree.
+    if let (None, Ok(root)) = (&args.root, Store::default_root(&cx)) {
+        let store = Store::open(root);
+        let compiler = pto_kernel::run::zig().and_then(|pin| pin.find(&store));
+        examination.pinned = Pinned { headers: pto_kernel::run::PTO_ISA.find(&store), compiler };
+    }
     Ok(examination)
 }
 

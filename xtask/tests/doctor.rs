@@ -94,3 +94,47 @@ fn a_name_of_its_own_is_the_verb() {
     let ran: Ran = Command::new(name).args(["--only", "host"]).output().unwrap().into();
     assert!(ran.expect(0).stdout.starts_with("ok    host: "));
 }
+
+#[test]
+fn a_tool_that_failed_is_not_a_machine_without_npus() {
+    let dir = tempfile::tempdir().unwrap();
+    for (text, telling) in [
+        (
+            "DrvMngGetConsoleLogLevel failed. (ret=4)\ndcmi model initialized failed, because the device is used. ret is -8020\n",
+            "-8020",
+        ),
+        ("DrvMngGetConsoleLogLevel failed. (g_conLogLevel=3)\ndcmi module initialize failed. ret is -8005\n", "-8005"),
+        (
+            "npu-smi: error while loading shared libraries: libdrvdsmi_host.so: cannot open shared object file\n",
+            "libdrvdsmi_host.so",
+        ),
+    ] {
+        fs_err::write(dir.path().join("smi.txt"), text).unwrap();
+        let ran = xtask(dir.path(), &["devices", "--from", "smi.txt"]);
+        assert_eq!(ran.code, Some(3), "{ran}");
+        assert!(ran.stdout.contains(telling) && !ran.stdout.contains("no NPU"), "{ran}");
+        assert!(ran.stdout.ends_with("next: cargo xtask triage --log smi.txt\n"), "{ran}");
+        let idle = xtask(dir.path(), &["devices", "--from", "smi.txt", "--idle"]);
+        assert!(idle.code == Some(3) && idle.says("cargo xtask triage --log smi.txt"), "{idle}");
+    }
+    fs_err::write(dir.path().join("smi.txt"), "There is no NPU card on this server.\n").unwrap();
+    let ran = xtask(dir.path(), &["devices", "--from", "smi.txt"]);
+    assert!(ran.code == Some(0) && ran.stdout.starts_with("no NPU: There is no NPU card"), "{ran}");
+}
+
+#[test]
+fn what_was_meant_is_said_or_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let stray = xtask(dir.path(), &["doctor", "cann", "bisheng"]);
+    assert!(stray.code == Some(2) && stray.says("cargo xtask doctor --only cann,bisheng"), "{stray}");
+    let typo = xtask(dir.path(), &["doctor", "--only", "locale,cpu-compiller"]);
+    assert!(typo.code == Some(2) && typo.says("did you mean `--only cpu-compiler`?"), "{typo}");
+    let list = xtask(dir.path(), &["doctor", "--only", "locale,disk"]);
+    assert!(list.says("locale: ") && list.says("disk"), "{list}");
+    for name in ["98", "davinci98", "/dev/davinci98"] {
+        let ran = xtask(dir.path(), &["devices", "release", name]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "device 98 was not set aside\n"), "{ran}");
+    }
+    let ran = xtask(dir.path(), &["devices", "release", "three"]);
+    assert!(ran.code == Some(2) && ran.says("such as `3` or `davinci3`"), "{ran}");
+}

@@ -11,6 +11,8 @@ pub enum DoctorError {
     UnknownCheck {
         /// What was given.
         id: String,
+        /// The id that is most like it, if one is.
+        nearest: Option<&'static str>,
     },
     /// A file that was given cannot be read; the source names it.
     #[error("cannot read what was given")]
@@ -45,7 +47,8 @@ impl DoctorError {
     /// What to do about it, for people; `None` if the error says all.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::UnknownCheck { .. } => Some("`cargo xtask doctor --list` shows every id".to_owned()),
+            Self::UnknownCheck { nearest: Some(id), .. } => Some(format!("did you mean `--only {id}`?")),
+            Self::UnknownCheck { nearest: None, .. } => Some("`cargo xtask doctor --list` shows every id".to_owned()),
             Self::NotASnapshot { .. } => Some("`cargo xtask doctor --save FILE` writes one".to_owned()),
             Self::OtherSchema { .. } => Some("save it again with this version".to_owned()),
             Self::Read(_) | Self::Write(_) | Self::Interrupted => None,

@@ -10,7 +10,8 @@ use crate::check::{Check, Source, check, checks};
 use crate::error::DoctorError;
 use crate::facts;
 use crate::finding::{Finding, Status};
-use crate::probes::{ProbeOptions, Probes};
+use crate::names;
+use crate::probes::{Pinned, ProbeOptions, Probes};
 use crate::redact::Redactor;
 use crate::report::{CheckReport, Readiness, Report};
 use crate::snapshot;
@@ -24,19 +25,25 @@ pub struct Examination {
     pub strict: bool,
     /// How to ask programs.
     pub probes: ProbeOptions,
+    /// What is fetched already.
+    pub pinned: Pinned,
 }
 
 impl Examination {
     /// All checks, not strict.
     pub fn new(cx: &Context) -> Self {
-        Self { only: Vec::new(), strict: false, probes: ProbeOptions::new(cx) }
+        Self { only: Vec::new(), strict: false, probes: ProbeOptions::new(cx), pinned: Pinned::default() }
     }
 
     fn chosen(&self) -> Result<Vec<&'static Check>, DoctorError> {
         if self.only.is_empty() {
             return Ok(checks().collect());
         }
-        let find = |id: &String| check(id).ok_or_else(|| DoctorError::UnknownCheck { id: id.clone() });
+        let unknown = |id: &String| DoctorError::UnknownCheck {
+            id: id.clone(),
+            nearest: names::nearest(id, checks().map(|check| check.id), 0.6),
+        };
+        let find = |id: &String| check(id).ok_or_else(|| unknown(id));
         self.only.iter().map(find).collect()
     }
 }
@@ -48,7 +55,8 @@ impl Examination {
 pub fn examine(cx: &Context, examination: &Examination) -> Result<Report, DoctorError> {
     let chosen = examination.chosen()?;
     let wanted: BTreeSet<Source> = chosen.iter().flat_map(|check| check.needs).copied().collect();
-    let probes = Probes::gather(cx, &wanted, &examination.probes);
+    let mut probes = Probes::gather(cx, &wanted, &examination.probes);
+    probes.pinned = examination.pinned.clone();
     if pto_context::interrupt::requested() {
         // Programs that were ended early would be judged as if they were broken.
         return Err(DoctorError::Interrupted);

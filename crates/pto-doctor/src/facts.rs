@@ -8,6 +8,7 @@ use pto_compile::cann::{self, Located, Release};
 use pto_context::Context;
 use pto_platform::files::{DriverInfo, VersionsEnv, parse_cann_file, parse_driver_info, parse_versions_env};
 use pto_platform::{Generation, Machine, Version};
+use pto_ptoas::Layout;
 
 use crate::files::{self, Reading};
 use crate::probes::Probes;
@@ -244,13 +245,13 @@ pub(crate) fn ptoas(cx: &Context) -> Option<Ptoas> {
     Some(Ptoas { path: found, rule: "found on `PATH`", in_tree: false })
 }
 
-/// Releases differ: up to v0.50 `ptoas` is the launcher, then it is a directory, and from v0.55 there is `ptoas.sh`.
+/// The launcher of an installation. Links of an inspected tree lead into that tree, so each place is looked up in it.
 fn launcher(cx: &Context, root: &Path) -> Option<PathBuf> {
     let is_program = |path: &PathBuf| {
         let metadata = fs_err::metadata(files::open_path(cx, path));
         metadata.is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o111 != 0)
     };
-    ["ptoas", "ptoas.sh", "bin/ptoas"].map(|name| root.join(name)).into_iter().find(is_program)
+    Layout::ALL.map(|layout| root.join(layout.launcher())).into_iter().find(is_program)
 }
 
 /// The generation of this machine's NPUs, if anything told.

@@ -42,17 +42,25 @@ fn compiler(cx: &Context, probes: &Probes) -> Finding {
             Finding::warn(format!("{}; passed over {}", compiler.describe(), passed_over.join("; ")))
         }
         (None, Some(_)) => Finding::fail(passed_over.join("; ")).remedy("unset CXX"),
-        (None, None) => Finding::warn("no clang++ or g++ on `PATH`; the pinned compiler is fetched on first use")
-            .remedy("sudo apt-get install clang   # or: cargo xtask quickstart"),
+        (None, None) => match &probes.pinned.compiler {
+            Some(path) => {
+                Finding::ok(format!("the pinned compiler in `{}`, as `PATH` has no clang++ or g++", path.display()))
+            }
+            None => Finding::warn("no clang++ or g++ on `PATH`; the pinned compiler is fetched on first use")
+                .remedy("sudo apt-get install clang   # or: cargo xtask quickstart"),
+        },
     }
 }
 
-fn headers(cx: &Context, _: &Probes) -> Finding {
+fn headers(cx: &Context, probes: &Probes) -> Finding {
     match find_headers(cx, &ToolchainOptions::default()) {
         Ok(Located { path, rule, .. }) => Finding::ok(format!("`{}` ({rule})", path.display())),
         Err(error) if cx.var_os("PTO_LIB_PATH").is_some() => {
             Finding::fail(error.to_string()).remedy("unset PTO_LIB_PATH")
         }
-        Err(_) => Finding::ok("none on this machine; the pinned package is fetched on first use"),
+        Err(_) => match &probes.pinned.headers {
+            Some(path) => Finding::ok(format!("`{}` (the pinned package)", path.display())),
+            None => Finding::ok("none on this machine; the pinned package is fetched on first use"),
+        },
     }
 }

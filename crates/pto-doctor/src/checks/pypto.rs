@@ -1,7 +1,6 @@
 //! A PyPTO checkout and what was built from it.
 
 use pto_context::Context;
-use pto_platform::Version;
 use pto_platform::files::{parse_dist_manifest, parse_dist_state, parse_pto_isa_pin};
 use sha2::{Digest, Sha256};
 
@@ -59,7 +58,7 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn ptoas(cx: &Context, probes: &Probes) -> Finding {
     let pinned = facts::pins(cx).and_then(|(_, pins)| pins.ptoas);
-    let install = "bash \"$PYPTO_SRC/docker/scripts/pypto-install-ptoas.sh\"";
+    let install = "cargo xtask ptoas install";
     let Some(found) = facts::ptoas(cx) else {
         return match (cx.var("PTOAS_ROOT"), pinned) {
             (Some(root), _) => {
@@ -76,7 +75,7 @@ fn ptoas(cx: &Context, probes: &Probes) -> Finding {
         Answer::Broken(why) => return Finding::fail(why.clone()).remedy(install),
         Answer::Said(said) => said,
     };
-    let installed = said.text().split_whitespace().find_map(version_word);
+    let installed = pto_ptoas::version_in(&said.text());
     match (installed, pinned) {
         (None, _) => Finding::fail(format!("{place} {}: `{}`", said.status, said.last_words())).remedy(install),
         (Some(installed), None) => Finding::ok(format!("{installed} in {place}")),
@@ -88,12 +87,6 @@ fn ptoas(cx: &Context, probes: &Probes) -> Finding {
         }
         (Some(installed), Some(_)) => Finding::ok(format!("{installed} in {place}, as pinned")),
     }
-}
-
-/// A version with a dot in it, among words such as `ptoas` and `(build 7)`.
-fn version_word(word: &str) -> Option<Version> {
-    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-    Version::parse(word).filter(|_| word.contains('.'))
 }
 
 fn checkout(cx: &Context, _: &Probes) -> Finding {

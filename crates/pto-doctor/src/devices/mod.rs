@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use pto_context::Context;
 use pto_platform::Note;
-use pto_platform::npu_smi::{Board, Failure, NpuSmiInfo, parse_info};
+use pto_platform::npu_smi::{Board, Failure, FailureKind, NpuSmiInfo, parse_info};
 use pto_quarantine::{Quarantine, Standing};
 use serde::Serialize;
 
@@ -41,6 +41,8 @@ pub struct Devices {
     pub notes: Vec<Note>,
     /// Why there is no table, when there is none.
     pub unavailable: Option<String>,
+    /// Whether `npu-smi` is there and failed instead of showing a table: that says nothing of whether there is an NPU.
+    pub npu_smi_failed: bool,
 }
 
 impl Devices {
@@ -69,9 +71,10 @@ impl Devices {
             Answer::Said(said) => {
                 let mut devices = Self::of(parse_info(&said.text()), boards);
                 if devices.devices.is_empty() {
-                    let telling = devices.failures.iter().find(|failure| !failure.is_by_product());
-                    let words = telling.map_or(said.last_words(), |failure| failure.text.as_str());
+                    let words = devices.telling().map_or(said.last_words(), |failure| failure.text.as_str());
                     devices.unavailable = Some(format!("`npu-smi info` {}: {words}", said.status));
+                    devices.npu_smi_failed =
+                        !devices.is_without_npu() && (!said.success || !devices.failures.is_empty());
                 }
                 devices
             }
@@ -79,7 +82,7 @@ impl Devices {
                 unavailable("`npu-smi` is not on `PATH`: no NPU driver, or the shell is not set up".to_owned())
             }
             Answer::NotAsked => unavailable("`npu-smi` was not asked".to_owned()),
-            Answer::Broken(why) => unavailable(why.clone()),
+            Answer::Broken(why) => Self { npu_smi_failed: true, ..unavailable(why.clone()) },
         }
     }
 
@@ -87,15 +90,31 @@ impl Devices {
     pub fn of_text(text: &str) -> Self {
         let mut devices = Self::of(parse_info(text), &[]);
         if devices.devices.is_empty() {
-            devices.unavailable = Some("the text holds no table of `npu-smi info` with a device in it".to_owned());
+            devices.npu_smi_failed = !devices.failures.is_empty() && !devices.is_without_npu();
+            devices.unavailable = Some(match devices.telling() {
+                Some(failure) if devices.npu_smi_failed => format!("`npu-smi` failed: {}", failure.text),
+                Some(failure) => failure.text.clone(),
+                None => "the text holds no table of `npu-smi info` with a device in it".to_owned(),
+            });
         }
         devices
+    }
+
+    /// The line that says most of why there is no table.
+    pub fn telling(&self) -> Option<&Failure> {
+        self.failures.iter().find(|failure| !failure.is_by_product()).or(self.failures.first())
+    }
+
+    /// Whether the tool, or its absence, says that there is nothing to list.
+    fn is_without_npu(&self) -> bool {
+        let says_so = |failure: &Failure| matches!(failure.kind, FailureKind::NoCard | FailureKind::NotInstalled);
+        self.failures.iter().any(says_so)
     }
 
     fn of(info: NpuSmiInfo, boards: &[(String, Board)]) -> Self {
         let devices = info.devices.iter().map(|device| Npu::of_table(&info, device, boards)).collect();
         let NpuSmiInfo { driver_version, failures, notes, .. } = info;
-        Self { devices, driver_version, failures, notes, unavailable: None }
+        Self { devices, driver_version, failures, notes, ..Self::default() }
     }
 
     /// Without a table the nodes still say which devices there are.

@@ -60,6 +60,16 @@ pub struct RuntimeGit {
     pub diff: Answer,
 }
 
+/// Packages of the shared store that builds fall back on, where they lie in it already. Which they are is known to whoever
+/// builds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pinned {
+    /// PTO-ISA's headers.
+    pub headers: Option<PathBuf>,
+    /// A C++ compiler for the CPU.
+    pub compiler: Option<PathBuf>,
+}
+
 /// What was said. Every field can be set by a test.
 #[derive(Debug)]
 pub struct Probes {
@@ -77,6 +87,8 @@ pub struct Probes {
     pub python: Answer,
     /// The host's compilers.
     pub compilers: Option<Survey>,
+    /// What is fetched already.
+    pub pinned: Pinned,
     /// `ptoas --version`.
     pub ptoas: Answer,
     /// The runtime's checkout.
@@ -107,6 +119,7 @@ impl Probes {
             containers: Answer::NotAsked,
             python: Answer::NotAsked,
             compilers: None,
+            pinned: Pinned::default(),
             ptoas: Answer::NotAsked,
             runtime: RuntimeGit::default(),
             acl: AclProbe::NotAsked,

@@ -9,6 +9,7 @@ use super::error::TriageError;
 use super::rule::Rule;
 use super::rules;
 use super::tables::{AICORE_ERRORS, LATCHED, MESSAGES, TASK_RESULTS, find, number};
+use crate::names;
 
 /// An error code and what its table says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -133,7 +134,7 @@ pub(super) fn of_latched(value: i64) -> Meaning {
 /// The word is no code of any kind.
 pub(super) fn of_word(word: &str) -> Result<Meaning, TriageError> {
     let word = word.trim().trim_matches(['`', '\'', '"', ',', ';']);
-    let not_a_code = || TriageError::NotACode { given: word.to_owned() };
+    let not_a_code = || TriageError::NotACode { given: word.to_owned(), nearest: nearest_name(word) };
     if word.is_empty() || word.len() > 64 {
         return Err(not_a_code());
     }
@@ -225,6 +226,13 @@ fn of_name(word: &str) -> Option<Meaning> {
     Some(plain(rules::by_id("orchestrator-error"), code))
 }
 
+/// The name of a code that is most like a word, if one is like it at all: half of them begin alike.
+fn nearest_name(word: &str) -> Option<&'static str> {
+    let acl = pto_acl::known_codes().iter().map(|known| known.name);
+    let latched = LATCHED.iter().map(|entry| entry.name);
+    names::nearest(&word.to_ascii_uppercase(), acl.chain(latched), 0.85)
+}
+
 /// One to three capital letters and four or five digits, or `ERR` and digits.
 pub(super) fn looks_like_a_message(word: &str) -> bool {
     let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
@@ -290,6 +298,18 @@ mod tests {
         }
         assert!(of_word("224").unwrap().note.unwrap().contains("exit(-32)"));
         assert!(of_word("0x7020010").unwrap().note.unwrap().contains("inner code"));
+    }
+
+    #[test]
+    fn a_mistyped_name_gets_the_one_that_was_meant() {
+        let nearest = |word| match of_word(word) {
+            Err(TriageError::NotACode { nearest, .. }) => nearest,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(nearest("ACL_ERROR_RT_NO_DEVIC"), Some("ACL_ERROR_RT_NO_DEVICE"));
+        assert_eq!(nearest("acl_error_rt_aicpu_exeption"), Some("ACL_ERROR_RT_AICPU_EXCEPTION"));
+        assert_eq!(nearest("SCOPE_DEADLOK"), Some("SCOPE_DEADLOCK"));
+        assert_eq!(nearest("some.log"), None);
     }
 
     #[test]

@@ -9,6 +9,8 @@ pub enum TriageError {
     NotACode {
         /// What was given.
         given: String,
+        /// The name that is most like it, if one is.
+        nearest: Option<&'static str>,
     },
     /// A log could not be read to its end. What was read of it counts.
     #[error("cannot read `{name}`")]
@@ -23,11 +25,13 @@ pub enum TriageError {
 
 impl TriageError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NotACode { .. } => Some(
+            Self::NotACode { nearest: Some(name), .. } => Some(format!("did you mean `{name}`?")),
+            Self::NotACode { nearest: None, .. } => Some(
                 "codes look like `507018`, `-8020`, `EL0005`, `ERR99999`, `0x2a`, `172` (an exit status) or \
-                 `ACL_ERROR_RT_AICPU_EXCEPTION`; logs are given with `--log FILE` or on standard input",
+                 `ACL_ERROR_RT_AICPU_EXCEPTION`; logs are given with `--log FILE` or on standard input"
+                    .to_owned(),
             ),
             Self::Read { .. } => None,
         }

@@ -90,4 +90,11 @@ fn an_idle_device_is_free_and_well() {
     assert_eq!(a5.devices[1].health, "Alarm");
     assert_eq!(a5.idle().and_then(|npu| npu.index), Some(0), "the other one has less in use, and is sick");
     assert!(Devices::of_text("nothing").unavailable.is_some());
+    let occupied = "DrvMngGetConsoleLogLevel failed. (ret=4)\n\
+                    dcmi model initialized failed, because the device is used. ret is -8020\n";
+    let occupied = Devices::of_text(occupied);
+    assert!(occupied.npu_smi_failed && occupied.unavailable.unwrap().ends_with("-8020"));
+    for without in ["There is no NPU card on this server.\n", "bash: npu-smi: command not found\n", "nothing"] {
+        assert!(!Devices::of_text(without).npu_smi_failed, "{without}");
+    }
 }

@@ -177,7 +177,12 @@ pub(super) static RULES: &[Rule] = &[
                     Clue::Text(&["ensure_aicpu_init_launched"]),
                     Clue::Text(&["simpler_init failed with code 507018"]),
                 ],
-                check: "cat {driver}/version.info",
+                check: "cargo xtask doctor --only driver-cann-pair",
+            },
+            CauseRule {
+                text: "without PyPTO, in an ACL host program of your own: the kernel hangs or faults, which the CPU shows without a card",
+                clues: &[],
+                check: "cargo xtask kernel test NAME --target cpu",
             },
             CauseRule {
                 text: "the chip is of another series than `-p` says (`a2a3`: Ascend910*, `a5`: Ascend950*)",

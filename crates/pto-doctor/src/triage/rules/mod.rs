@@ -146,6 +146,15 @@ mod tests {
         }
     }
 
+    /// Two causes with one check would not be told apart by it.
+    #[test]
+    fn no_rule_has_one_check_for_two_causes() {
+        for rule in all() {
+            let checks: BTreeSet<_> = rule.causes.iter().map(|cause| cause.check).collect();
+            assert_eq!(checks.len(), rule.causes.len(), "{}", rule.id);
+        }
+    }
+
     /// A reset takes the card from everybody, and has cost whole hosts: it is never the first thing to do.
     #[test]
     fn no_first_check_is_a_reset() {

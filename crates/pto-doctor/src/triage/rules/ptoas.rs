@@ -18,7 +18,7 @@ pub(super) static RULES: &[Rule] = &[
         causes: &[CauseRule {
             text: "the installed release is not the pinned one",
             clues: &[],
-            check: "grep '^PTOAS_VERSION=' \"$PYPTO_SRC/toolchain/versions.env\"; bash \"$PYPTO_SRC/docker/scripts/pypto-install-ptoas.sh\"",
+            check: "grep '^PTOAS_VERSION=' \"$PYPTO_SRC/toolchain/versions.env\"; cargo xtask ptoas install",
         }],
         ..BASE
     },
