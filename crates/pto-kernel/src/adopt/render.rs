@@ -7,7 +7,7 @@ use pto_platform::{Core, Target};
 
 use super::Adopted;
 use super::guess::{self, Guess, Role};
-use crate::manifest::{BLOCK_DIM, CORE_COUNTS, Dir, STREAM, is_identifier};
+use crate::manifest::{BLOCK_DIM, CORE_COUNTS, Check, Dir, MARK, STREAM, is_identifier};
 use crate::source::{Function, Source};
 
 /// Longer names are not kept; expressions have a greatest length.
@@ -28,7 +28,8 @@ pub(super) fn render(source: &Source, file: &str, function: &Function) -> Adopte
     launch(&mut out, source, function, &args);
     golden(&mut out, &args);
     cases(&mut out, &args);
-    Adopted { entry: function.qualified.clone(), is_global, text: out.text, checks: out.checks }
+    let checks = Check::all(&out.text);
+    Adopted { entry: function.qualified.clone(), is_global, text: out.text, checks }
 }
 
 /// A parameter under the name it has in the manifest.
@@ -193,12 +194,10 @@ fn quote(text: impl AsRef<str>) -> String {
     toml::Value::from(text.as_ref()).to_string()
 }
 
-/// Collects lines, and the checks among them.
+/// Collects lines.
 #[derive(Default)]
 struct Writer {
     text: String,
-    section: String,
-    checks: Vec<String>,
 }
 
 impl Writer {
@@ -208,7 +207,6 @@ impl Writer {
         }
         self.text.push_str(header);
         self.text.push('\n');
-        self.section = header.to_owned();
     }
 
     fn guess<T>(&mut self, key: &str, value: &str, guess: &Guess<T>) {
@@ -219,8 +217,7 @@ impl Writer {
         let _ = write!(self.text, "{key} = {value}");
         if let Some(check) = check {
             let check = check.replace(['\n', '\r'], " ");
-            let _ = write!(self.text, " # check: {check}");
-            self.checks.push(format!("{} `{key} = {value}`: {check}", self.section));
+            let _ = write!(self.text, "{MARK}{check}");
         }
         self.text.push('\n');
     }
