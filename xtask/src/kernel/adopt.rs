@@ -36,6 +36,9 @@ pub struct Args {
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
+    if !args.file.exists() {
+        return Err(Failure::usage(format!("there is no file `{}`", args.file.display()), None));
+    }
     let read = |source| KernelError::Read { path: args.file.clone(), source };
     let source = Source::read(&args.file).map_err(read)?;
     let name = args.file.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -3,6 +3,7 @@
 
 mod flow;
 mod guess;
+mod macros;
 mod render;
 
 use std::path::Path;
