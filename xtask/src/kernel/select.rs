@@ -94,7 +94,10 @@ fn by_path(name: &str) -> Result<Option<Vec<PathBuf>>, Failure> {
     if path.is_dir() {
         return below(path, name.contains('/'));
     }
-    Ok((name.contains('/') || name.ends_with(".toml")).then(|| vec![path.to_path_buf()]))
+    match name.contains('/') || name.ends_with(".toml") {
+        true if !path.exists() => Err(Failure::usage(format!("there is no file or directory `{name}`"), None)),
+        is_path => Ok(is_path.then(|| vec![path.to_path_buf()])),
+    }
 }
 
 fn is_source(path: &Path) -> bool {

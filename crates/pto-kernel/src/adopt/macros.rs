@@ -38,11 +38,12 @@ pub(super) fn undefined(source: &Source) -> Vec<String> {
     let mut wanted: Vec<PathBuf> = includes(source);
     let mut read = BTreeSet::new();
     while let Some(path) = wanted.pop() {
-        if read.len() < MOST_HEADERS && read.insert(path.clone()) {
-            if let Ok(header) = Source::read(&path) {
-                seen.visit(&header);
-                wanted.extend(includes(&header));
-            }
+        if read.len() < MOST_HEADERS
+            && read.insert(path.clone())
+            && let Ok(header) = Source::read(&path)
+        {
+            seen.visit(&header);
+            wanted.extend(includes(&header));
         }
     }
     candidates.into_iter().filter(|name| !seen.defined.contains(name)).collect()
