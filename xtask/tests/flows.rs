@@ -66,12 +66,13 @@ fn adopt_an_example_and_finish_its_golden() {
     assert!(again.says("exists already"), "{again}");
     // What no source says is what the user has to say.
     let manifest = "static_add/kernel.toml";
-    scratch.edit(manifest, "[dims]\n", "[dims]\nside = 64\n");
+    scratch.edit(manifest, "side = 64 # check: the source uses SIDE", "side = 64 # checked: it uses SIDE");
     for _ in 0..3 {
         scratch.edit(manifest, "shape = [1024] # check", "shape = [\"side\", \"side\"] # checked");
     }
     scratch.edit(manifest, r#"block_dim = "vector_cores""#, r#"block_dim = "1""#);
-    let _ = scratch.run(&["kernel", "test", "static_add"]).expect(1);
+    let ran = scratch.run(&["kernel", "test", "static_add/static_add.cpp"]).expect(1);
+    assert!(ran.says("hint: static_add/kernel.toml:") && ran.says("(golden)"), "{ran}");
     scratch.edit(manifest, r#"y = "x""#, r#"y = "x + z""#);
     let _ = scratch.run(&["kernel", "test", "static_add"]).expect(0);
 }

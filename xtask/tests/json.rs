@@ -146,7 +146,7 @@ fn failures_are_documents_too() {
         (&["kernel", "build", "./foo", "--dry-run"], "kernel-build", 2, "`--dry-run` is for"),
         (&["kernel", "new", "foo", "--dir", "."], "kernel-new", 2, "exists already"),
         (&["kernel", "new", "1foo"], "kernel-new", 2, "`1foo`"),
-        (&["kernel", "adopt", "nonesuch.cpp"], "kernel-adopt", 2, "cannot read `nonesuch.cpp`"),
+        (&["kernel", "adopt", "nonesuch.cpp"], "kernel-adopt", 2, "there is no file `nonesuch.cpp`"),
         (&["kernel", "clean", "all"], "kernel-clean", 2, "unexpected argument 'all'"),
         (&["kernel"], "kernel", 2, ""),
         (&["nonesuch"], "command-line", 2, "nonesuch"),

@@ -182,7 +182,16 @@ impl KernelError {
             Self::SeveralEntries { names, .. } => {
                 Some(format!("choose one, for example `--entry {}`", names.first().map_or("", String::as_str)))
             }
+            Self::Exists { path } if path.ends_with(crate::manifest::FILE_NAME) => Some(
+                "`--print` shows what would be written and `--force` overwrites it; a directory holds one kernel, so move \
+                 the source of another into its own"
+                    .to_owned(),
+            ),
             Self::Exists { .. } => Some("choose another name, or remove it first".to_owned()),
+            Self::Name { name, .. } => {
+                let meant = name.replace('-', "_");
+                crate::scaffold::is_name(&meant).then(|| format!("did you mean `{meant}`?"))
+            }
             Self::Extent { .. } | Self::BlockDim { .. } => {
                 Some("use `ceil(n / tile)` where a part of a tile counts as one".to_owned())
             }

@@ -103,6 +103,11 @@ pub fn create(parent: &Path, name: &str) -> Result<PathBuf, KernelError> {
     Ok(dir)
 }
 
+/// Whether a new kernel can have this name.
+pub(crate) fn is_name(name: &str) -> bool {
+    check_name(name).is_ok()
+}
+
 fn check_name(name: &str) -> Result<(), KernelError> {
     let problem = if !is_identifier(name) || name.starts_with('_') {
         "expected letters, digits and `_`, a letter first"

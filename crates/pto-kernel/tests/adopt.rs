@@ -125,6 +125,30 @@ fn cores_are_told_by_guards_and_instructions() {
 }
 
 #[test]
+fn macros_that_nobody_defines_become_static_dims() {
+    let source = "#define OWN 3\nconstexpr int HERE = OWN * SIDE;\nusing M = Tile<half, SIDE, DYNAMIC, pto::ROWS>;\n\
+        template <int T2> AICORE void f() { wait_flag(PIPE_V, EVENT_ID0); int a[LENGTH]; CALL(1); b = N + T2 + UINT8_MAX; }\n\
+        #if LEVEL > 3\n#endif\n\
+        extern \"C\" void launch_go(void *stream, void *y, int n) { k<<<1, nullptr, stream>>>(y, n); }";
+    let adopted = adopted(source, None).unwrap();
+    let manifest = manifest(source, &adopted);
+    let names: Vec<(String, i64)> = manifest.defines();
+    assert_eq!(names, [("LENGTH", 64), ("N", 64), ("SIDE", 64)].map(|(name, value)| (name.to_owned(), value)));
+    assert!(adopted.text.contains("side = 64 # check: the source uses SIDE, which it does not define"));
+    assert_eq!(manifest.name, "go");
+}
+
+#[test]
+fn headers_beside_the_source_define_too() {
+    let dir = manifest_dir();
+    fs_err::write(dir.path().join("sizes.h"), "#define SIDE 16\n").unwrap();
+    let text = "#include \"sizes.h\"\nint x[SIDE * OTHER];\nextern \"C\" void go(void *stream, void *y) {}";
+    let source = Source::parse(dir.path().join("vec_add.cpp"), text);
+    let adopted = adopt(&source, "vec_add.cpp", None).unwrap();
+    assert!(adopted.text.contains("uses OTHER") && !adopted.text.contains("SIDE"), "{}", adopted.text);
+}
+
+#[test]
 fn several_entries_ask_for_a_choice() {
     let two = "extern \"C\" { void a(void *stream, void *y) {}\n void b(void *stream, void *y) {} }\n__global__ void k(GM_ADDR y) {}";
     let error = adopted(two, None).unwrap_err();

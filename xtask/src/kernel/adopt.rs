@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pto_kernel::KernelError;
 use pto_kernel::adopt::{adopt, write};
+use pto_kernel::manifest::{Check, FILE_NAME};
 use pto_kernel::source::Source;
 use pto_process::shell_word;
 use serde_json::json;
@@ -35,6 +36,9 @@ pub struct Args {
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
+    if !args.file.exists() {
+        return Err(Failure::usage(format!("there is no file `{}`", args.file.display()), None));
+    }
     let read = |source| KernelError::Read { path: args.file.clone(), source };
     let source = Source::read(&args.file).map_err(read)?;
     let name = args.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -56,11 +60,27 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         return Ok(Outcome::Passed);
     }
     let mut text = format!("wrote {}\n", path.display());
-    for check in &checks {
+    for check in grouped(&adopted.checks) {
         text += &format!("{} {check}\n", style::warning("check:"));
     }
     let dir = shell_word(&dir.to_string_lossy());
     text += &format!("next: finish the lines marked `check:`, then cargo xtask kernel test {dir}\n");
     out::text(&text)?;
     Ok(Outcome::Passed)
+}
+
+/// One line for each text: marks that say the same stand together, at the place of the first.
+fn grouped(checks: &[Check]) -> Vec<String> {
+    let mut groups: Vec<(&str, Vec<&Check>)> = Vec::new();
+    for check in checks {
+        match groups.iter_mut().find(|(text, _)| *text == check.text) {
+            Some((_, group)) => group.push(check),
+            None => groups.push((&check.text, vec![check])),
+        }
+    }
+    let line = |(text, group): (&str, Vec<&Check>)| {
+        let places: Vec<String> = group.iter().map(|check| format!("{}: {}", check.line, check.what)).collect();
+        format!("{FILE_NAME}:{}: {text}", places.join(", :"))
+    };
+    groups.into_iter().map(line).collect()
 }

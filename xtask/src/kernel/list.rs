@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pto_kernel::Manifest;
+use pto_kernel::discover::discover;
 use pto_kernel::run::Problem;
 use serde::Serialize;
 
@@ -16,6 +17,9 @@ use crate::{out, style};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  cargo xtask kernel list --json")]
 pub struct Args {
+    /// Only what is in this directory or below it
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
     #[command(flatten)]
     common: Common,
 }
@@ -49,7 +53,13 @@ struct Unreadable<'a> {
 /// Runs the verb. A manifest that does not load is named and does not hide the others.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
-    let found = all(&cx);
+    let found = match &args.dir {
+        Some(dir) if !dir.is_dir() => {
+            return Err(Failure::usage(format!("there is no directory `{}`", dir.display()), None));
+        }
+        Some(dir) => discover(dir),
+        None => all(&cx),
+    };
     let collisions: Vec<String> = found.collisions.iter().map(ToString::to_string).collect();
     let kernels = found.kernels.iter().map(entry).collect();
     let refused: Vec<(PathBuf, Failure)> =

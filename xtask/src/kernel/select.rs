@@ -7,26 +7,31 @@ use pto_kernel::Manifest;
 use pto_kernel::discover::{Discovery, discover};
 use pto_kernel::manifest::render;
 use pto_kernel::run::Suite;
+use pto_process::shell_word;
 
 use crate::exit::Failure;
-use crate::setup::{shown, workspace_root};
+use crate::setup::workspace_root;
 use crate::style;
 
 /// The name of a manifest.
 pub const MANIFEST: &str = "kernel.toml";
 
-/// All kernels of the workspace and of the working directory, where that lies elsewhere.
+/// All kernels that are meant where nothing is named: those of the workspace, or, outside of it, those below the working
+/// directory. Somebody who works elsewhere does not mean the examples.
 pub fn all(cx: &Context) -> Discovery {
     let root = workspace_root(cx);
-    if cx.cwd() == root {
-        return discover(Path::new("."));
-    }
-    let mut found = discover(&shown(cx, &root));
+    if cx.cwd() != root && cx.cwd().starts_with(&root) { discover(&root) } else { discover(Path::new(".")) }
+}
+
+/// Where a name is looked for: as [`all`], and then in the workspace.
+fn everywhere(cx: &Context) -> Discovery {
+    let mut found = all(cx);
+    let root = workspace_root(cx);
     if !cx.cwd().starts_with(&root) && !root.starts_with(cx.cwd()) {
-        let mut here = discover(Path::new("."));
-        found.kernels.append(&mut here.kernels);
-        found.failures.append(&mut here.failures);
-        found.collisions.append(&mut here.collisions);
+        let mut workspace = discover(&root);
+        found.kernels.append(&mut workspace.kernels);
+        found.failures.append(&mut workspace.failures);
+        found.collisions.append(&mut workspace.collisions);
     }
     found
 }
@@ -62,27 +67,81 @@ fn named(cx: &Context, names: &[String]) -> Result<Suite, Failure> {
     let mut found = None;
     let mut suite = Suite { named: true, ..Suite::default() };
     for name in names {
-        let path = match path(name) {
-            Some(path) => path,
-            None => by_name(found.get_or_insert_with(|| all(cx)), name)?,
+        let paths = match by_path(name)? {
+            Some(paths) => paths,
+            None => vec![by_name(found.get_or_insert_with(|| everywhere(cx)), name)?],
         };
-        match Manifest::load(&path) {
-            Ok(kernel) if suite.kernels.iter().any(|known| known.path == kernel.path) => {}
-            Ok(kernel) => suite.kernels.push(kernel),
-            Err(error) => suite.refused.push((path, error)),
+        for path in paths {
+            match Manifest::load(&path) {
+                Ok(kernel) if suite.kernels.iter().any(|known| known.path == kernel.path) => {}
+                Ok(kernel) => suite.kernels.push(kernel),
+                Err(error) => suite.refused.push((path, error)),
+            }
         }
     }
     Ok(suite)
 }
 
-/// A path is what holds a separator, ends in `.toml`, or is a directory with a manifest.
-fn path(name: &str) -> Option<PathBuf> {
+/// A path is what holds a separator, ends in `.toml`, or is a source or a directory with manifests.
+fn by_path(name: &str) -> Result<Option<Vec<PathBuf>>, Failure> {
     let path = Path::new(name);
     if path.join(MANIFEST).is_file() {
-        return Some(path.join(MANIFEST));
+        return Ok(Some(vec![path.join(MANIFEST)]));
     }
-    (name.contains('/') || name.ends_with(".toml"))
-        .then(|| if path.is_dir() { path.join(MANIFEST) } else { path.to_path_buf() })
+    if is_source(path) {
+        return manifest_of(path).map(|manifest| Some(vec![manifest]));
+    }
+    if path.is_dir() {
+        return below(path, name.contains('/'));
+    }
+    match name.contains('/') || name.ends_with(".toml") {
+        true if !path.exists() => Err(Failure::usage(format!("there is no file or directory `{name}`"), None)),
+        is_path => Ok(is_path.then(|| vec![path.to_path_buf()])),
+    }
+}
+
+fn is_source(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    matches!(extension, Some("cpp" | "cc" | "cxx" | "cce" | "asc" | "h" | "hpp"))
+        && (path.is_file() || path.components().count() > 1)
+}
+
+/// The manifest beside a source, if that names it.
+fn manifest_of(source: &Path) -> Result<PathBuf, Failure> {
+    if !source.is_file() {
+        return Err(Failure::usage(format!("there is no file `{}`", source.display()), None));
+    }
+    let manifest = source.with_file_name(MANIFEST);
+    let same = |named: &PathBuf| named.canonicalize().ok() == source.canonicalize().ok();
+    match Manifest::load(&manifest) {
+        Ok(kernel) if kernel.sources.iter().any(same) => Ok(manifest),
+        // What is wrong with it is told by whoever works on it.
+        Err(_) if manifest.is_file() => Ok(manifest),
+        _ => {
+            let hint =
+                format!("`cargo xtask kernel adopt {}` writes its {MANIFEST}", shell_word(&source.to_string_lossy()));
+            let message = format!("`{}` is a source, and no {MANIFEST} beside it names it", source.display());
+            Err(Failure::usage(message, hint))
+        }
+    }
+}
+
+/// All manifests below a directory. A bare word may still be a kernel's name.
+fn below(dir: &Path, is_path: bool) -> Result<Option<Vec<PathBuf>>, Failure> {
+    let found = discover(dir);
+    let kernels = found.kernels.into_iter().map(|kernel| kernel.path);
+    let mut paths: Vec<PathBuf> = kernels.chain(found.failures.into_iter().map(|(path, _)| path)).collect();
+    paths.sort();
+    match (paths.is_empty(), is_path || matches!(dir.to_str(), Some("." | ".."))) {
+        (false, _) => Ok(Some(paths)),
+        (true, false) => Ok(None),
+        (true, true) => {
+            let message = format!("there is no {MANIFEST} in `{}` or below it", dir.display());
+            let hint =
+                "make one with `cargo xtask kernel new NAME`, or for a source that exists with `kernel adopt FILE`";
+            Err(Failure::usage(message, hint.to_owned()))
+        }
+    }
 }
 
 /// The manifest of the kernel of that name.

@@ -141,17 +141,26 @@ fn ensure_output(roles: &mut [Role], function: &Function) {
 
 /// Where the kernel runs: by the guards of the source, else by its instructions.
 pub(super) fn core(source: &Source) -> Guess<Core> {
-    let has = |any: &[&str]| words(source.text()).any(|word| any.contains(&word));
-    let vec = has(&["__DAV_VEC__", "__DAV_C220_VEC__", "__DAV_C310_VEC__"]);
-    let cube = has(&["__DAV_CUBE__", "__DAV_C220_CUBE__", "__DAV_C310_CUBE__"]);
-    match (vec, cube) {
-        (true, true) => Guess::doubtful(Core::Mix, "the source has guards for both kinds of core"),
-        (true, false) => Guess::sure(Core::Vec),
-        (false, true) => Guess::sure(Core::Cube),
-        (false, false) if words(source.text()).any(|word| word.starts_with("TMATMUL") || word.starts_with("TGEMV")) => {
+    match guarded_core(source) {
+        Some((Core::Mix, _)) => Guess::doubtful(Core::Mix, "the source has guards for both kinds of core"),
+        Some((core, _)) => Guess::sure(core),
+        None if words(source.text()).any(|word| word.starts_with("TMATMUL") || word.starts_with("TGEMV")) => {
             Guess::doubtful(Core::Cube, "the source multiplies matrices and has no guards")
         }
-        (false, false) => Guess::doubtful(Core::Vec, "the source has no guards"),
+        None => Guess::doubtful(Core::Vec, "the source has no guards"),
+    }
+}
+
+/// The core that the guards of a source speak of, with the first such guard; nothing if it has none.
+pub(crate) fn guarded_core(source: &Source) -> Option<(Core, &str)> {
+    let first = |any: &[&str]| words(source.text()).find(|word| any.contains(word));
+    let vec = first(&["__DAV_VEC__", "__DAV_C220_VEC__", "__DAV_C310_VEC__"]);
+    let cube = first(&["__DAV_CUBE__", "__DAV_C220_CUBE__", "__DAV_C310_CUBE__"]);
+    match (vec, cube) {
+        (Some(guard), Some(_)) => Some((Core::Mix, guard)),
+        (Some(guard), None) => Some((Core::Vec, guard)),
+        (None, Some(guard)) => Some((Core::Cube, guard)),
+        (None, None) => None,
     }
 }
 

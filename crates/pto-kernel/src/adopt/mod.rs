@@ -3,12 +3,15 @@
 
 mod flow;
 mod guess;
+mod macros;
 mod render;
 
 use std::path::Path;
 
+pub(crate) use guess::guarded_core;
+
 use crate::KernelError;
-use crate::manifest::FILE_NAME;
+use crate::manifest::{Check, FILE_NAME};
 use crate::source::{Function, Source};
 
 /// A `kernel.toml` begun from a source.
@@ -20,8 +23,8 @@ pub struct Adopted {
     pub is_global: bool,
     /// The manifest's text. It is valid, and its author has to go through the lines marked `check:`.
     pub text: String,
-    /// What is left to do, one line for each place.
-    pub checks: Vec<String>,
+    /// What is left to do, in the order of the text.
+    pub checks: Vec<Check>,
 }
 
 /// Begins a manifest for a source: for its `extern "C"` launcher, or, if it has none, for its `__global__` function.

@@ -7,7 +7,8 @@ use pto_platform::{Core, Target};
 
 use super::Adopted;
 use super::guess::{self, Guess, Role};
-use crate::manifest::{BLOCK_DIM, CORE_COUNTS, Dir, STREAM, is_identifier};
+use super::macros;
+use crate::manifest::{BLOCK_DIM, CORE_COUNTS, Check, Dir, MARK, STREAM, is_identifier};
 use crate::source::{Function, Source};
 
 /// Longer names are not kept; expressions have a greatest length.
@@ -16,19 +17,24 @@ const LONGEST_NAME: usize = 100;
 /// The size of a dynamic dim until its author says better.
 const FIRST_SIZE: i64 = 1024;
 
+/// The value of a macro until its author says better: as a tile's extent it fits, and is whole in every dtype.
+const FIRST_STATIC: i64 = 64;
+
 pub(super) fn render(source: &Source, file: &str, function: &Function) -> Adopted {
     let is_global = function.is_global;
     let args = arguments(function, guess::roles(source, function, !is_global));
     let mut out = Writer::default();
     kernel(&mut out, source, file, function);
-    dims(&mut out, &args);
+    let macros = static_dims(source);
+    dims(&mut out, &args, &macros);
     for arg in &args {
         argument(&mut out, arg, &args);
     }
     launch(&mut out, source, function, &args);
     golden(&mut out, &args);
-    cases(&mut out, &args);
-    Adopted { entry: function.qualified.clone(), is_global, text: out.text, checks: out.checks }
+    cases(&mut out, &args, &macros);
+    let checks = Check::all(&out.text);
+    Adopted { entry: function.qualified.clone(), is_global, text: out.text, checks }
 }
 
 /// A parameter under the name it has in the manifest.
@@ -97,9 +103,10 @@ fn kernel(out: &mut Writer, source: &Source, file: &str, function: &Function) {
     out.guess("targets", &format!("[{}]", names.join(", ")), &targets);
 }
 
-/// The function's name without `call_`; the file's if that says nothing.
+/// The function's name without the verb it begins with; the file's if that says nothing.
 fn kernel_name<'a>(file: &'a str, function: &'a Function) -> &'a str {
-    let name = function.name.strip_prefix("call_").unwrap_or(&function.name);
+    let verbs = ["call_", "launch_", "run_", "do_"];
+    let name = verbs.iter().find_map(|verb| function.name.strip_prefix(verb)).unwrap_or(&function.name);
     let stem = std::path::Path::new(file).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let says_something = |name: &&str| !matches!(*name, "" | "call" | "kernel" | "launch" | "run");
     [name, stem, "kernel"]
@@ -110,11 +117,28 @@ fn kernel_name<'a>(file: &'a str, function: &'a Function) -> &'a str {
         .unwrap_or("kernel")
 }
 
-fn dims(out: &mut Writer, args: &[Argument]) {
+/// The macros that the compiler has to be told, as the dims that stand for them.
+fn static_dims(source: &Source) -> Vec<(String, String)> {
+    let dim = |name: String| (name.to_ascii_lowercase(), name);
+    macros::undefined(source)
+        .into_iter()
+        .map(dim)
+        .filter(|(dim, _)| dim.len() <= LONGEST_NAME && is_free(dim))
+        .collect()
+}
+
+fn dims(out: &mut Writer, args: &[Argument], macros: &[(String, String)]) {
     out.section("[dims]");
-    for dim in args.iter().filter_map(Argument::dim) {
+    for (dim, name) in macros {
+        out.line(dim, &FIRST_STATIC.to_string(), Some(&format!("the source uses {name}, which it does not define")));
+    }
+    for dim in args.iter().filter_map(Argument::dim).filter(|dim| !is_static(macros, dim)) {
         out.line(dim, "\"dynamic\"", Some("write a number if the source needs a fixed one"));
     }
+}
+
+fn is_static(macros: &[(String, String)], dim: &str) -> bool {
+    macros.iter().any(|(name, _)| name == dim)
 }
 
 fn argument(out: &mut Writer, arg: &Argument, args: &[Argument]) {
@@ -179,8 +203,9 @@ fn golden(out: &mut Writer, args: &[Argument]) {
     out.line("expr", &format!("{{ {} }}", entries.join(", ")), Some(check));
 }
 
-fn cases(out: &mut Writer, args: &[Argument]) {
-    let sizes: Vec<String> = args.iter().filter_map(Argument::dim).map(|dim| format!("{dim} = {FIRST_SIZE}")).collect();
+fn cases(out: &mut Writer, args: &[Argument], macros: &[(String, String)]) {
+    let dynamic = args.iter().filter_map(Argument::dim).filter(|dim| !is_static(macros, dim));
+    let sizes: Vec<String> = dynamic.map(|dim| format!("{dim} = {FIRST_SIZE}")).collect();
     if sizes.is_empty() {
         return;
     }
@@ -193,12 +218,10 @@ fn quote(text: impl AsRef<str>) -> String {
     toml::Value::from(text.as_ref()).to_string()
 }
 
-/// Collects lines, and the checks among them.
+/// Collects lines.
 #[derive(Default)]
 struct Writer {
     text: String,
-    section: String,
-    checks: Vec<String>,
 }
 
 impl Writer {
@@ -208,7 +231,6 @@ impl Writer {
         }
         self.text.push_str(header);
         self.text.push('\n');
-        self.section = header.to_owned();
     }
 
     fn guess<T>(&mut self, key: &str, value: &str, guess: &Guess<T>) {
@@ -219,8 +241,7 @@ impl Writer {
         let _ = write!(self.text, "{key} = {value}");
         if let Some(check) = check {
             let check = check.replace(['\n', '\r'], " ");
-            let _ = write!(self.text, " # check: {check}");
-            self.checks.push(format!("{} `{key} = {value}`: {check}", self.section));
+            let _ = write!(self.text, "{MARK}{check}");
         }
         self.text.push('\n');
     }

@@ -5,6 +5,7 @@
 mod arg_types;
 mod args;
 mod cases;
+mod check;
 mod diagnostic;
 mod dims;
 mod expression;
@@ -21,9 +22,11 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 pub use arg_types::{Arg, ArgKind, Dir, ScalarArg, ScalarFormula, ScalarType, TensorArg};
+pub use check::Check;
 pub use diagnostic::{Diagnostic, ManifestErrors, render};
 pub use model::{CaseList, Dim, Entry, Golden, Launch, ListedCase, Manifest, SignatureItem, ToleranceOverride};
 
+pub(crate) use check::MARK;
 pub(crate) use diagnostic::{nearest_help, quoted};
 pub(crate) use model::{BLOCK_DIM, CORE_COUNTS, STREAM};
 
@@ -114,6 +117,7 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
         tolerance,
         cases,
         warnings: Vec::new(),
+        checks: Check::all(text),
     })
 }
 

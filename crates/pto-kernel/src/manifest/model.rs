@@ -8,6 +8,7 @@ use pto_golden::{DType, Expr, Tolerance};
 use pto_platform::{Core, Target};
 
 use super::arg_types::{Arg, ArgKind, TensorArg};
+use super::check::Check;
 use super::diagnostic::Diagnostic;
 
 /// A kernel as its `kernel.toml` describes it. Every value has been checked against the others.
@@ -44,6 +45,8 @@ pub struct Manifest {
     pub cases: CaseList,
     /// What is allowed and yet doubtful.
     pub warnings: Vec<Diagnostic>,
+    /// Guesses that its author has not gone through.
+    pub checks: Vec<Check>,
 }
 
 /// What the host calls.

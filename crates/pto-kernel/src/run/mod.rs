@@ -5,6 +5,7 @@
 //! what keeps a kernel from being tried at all is a [`RunError`], and that says whose fault it is. [`test_kernels`] tests
 //! a [`Suite`] of kernels and gives a [`Report`], to which one that could not be tried belongs like the others.
 
+mod advice;
 mod build;
 mod case;
 mod case_result;
@@ -74,11 +75,12 @@ pub fn test_kernel(
     let built = build_kernel(cx, workshop, manifest, soc).map_err(|error| error.in_manifest(manifest))?;
     let runner = case::CaseRunner { cx, workshop, manifest, built: &built, soc };
     // On the CPU each case is a thread per core of the SoC already: more at once than processors only slow it down.
-    let results = in_parallel(&cases, options.jobs, |case| -> Result<_, RunError> {
+    let mut results = in_parallel(&cases, options.jobs, |case| -> Result<_, RunError> {
         let result = runner.run(case).map_err(|error| error.in_manifest(manifest))?;
         progress(&result);
         Ok(result)
     })?;
+    advice::advise(manifest, &mut results);
     Ok(KernelResult::new(manifest, target, soc, built.report, results, start.elapsed()))
 }
 
