@@ -52,7 +52,7 @@ print("read", len(glob.glob("*_?.npy")))
 fn check_files(dir: &std::path::Path, dtype: DType, shape: &[usize], i: usize) {
     let expected = sample(dtype, shape);
     for variant in ["", ".again", ".fortran", ".big", ".v2", ".v3"] {
-        if dtype == DType::Bf16 && variant == ".big" {
+        if dtype.numpy_descr().contains('V') && variant == ".big" {
             continue; // void elements have no byte order
         }
         let path = dir.join(format!("{dtype}_{i}{variant}.npy"));
