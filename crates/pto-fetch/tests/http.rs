@@ -282,3 +282,12 @@ fn a_file_is_found_in_a_package_index() {
     assert!(error.to_string().ends_with("has no `tool-2.whl`; it has `tool-1.whl`, `tool.whl`"), "{error}");
     assert!(world.http().find_in_index(&index, "none", "x.whl").unwrap_err().is_missing());
 }
+
+#[test]
+fn what_the_disk_has_no_room_for_is_not_begun() {
+    let world = World::new();
+    let huge = world.whole().without_length().header("Content-Length", (1u64 << 60).to_string());
+    let error = world.get([huge]).unwrap_err();
+    assert!(error.to_string().starts_with("no space left: cannot write under "), "{error}");
+    assert_eq!(world.starts(), [None], "it is not asked for again");
+}

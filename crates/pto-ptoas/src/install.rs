@@ -110,6 +110,8 @@ pub fn install(cx: &Context, store: &Store, options: &InstallOptions) -> Result<
     let python = python::choose(cx, &name, options.python.as_deref())?;
     host::check(cx, &name, &python)?;
     prefix.check_writable()?;
+    // What the wheel needs it says only when it is here; the download looks for its own room.
+    check_room(prefix.root(), ENVIRONMENT_BYTES)?;
     let wheel = fetch(cx, store, &pin, options)?;
     let facts = pto_fetch::check_wheel(&wheel.path)?;
     check_room(prefix.root(), facts.unpacked_size + ENVIRONMENT_BYTES)?;

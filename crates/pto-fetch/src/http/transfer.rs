@@ -136,6 +136,7 @@ fn receive(notes: &Receiver<Note>, part: &Path, have: u64, on: &mut dyn Observer
         _ => return failed(HttpProblem::Status { status, retry_after }, Some(url)),
     };
     let mut into = Part::open(part, offset)?;
+    into.check_room(length.unwrap_or(0))?;
     let expected = length.map(|length| offset + length);
     if let Some(expected) = expected {
         on.size(expected);
@@ -199,6 +200,16 @@ impl Part {
         let file = File::options().create(true).append(true).open(path).map_err(failed)?;
         file.set_len(offset).map_err(failed)?;
         Ok(Self { file, sum, length: offset, under })
+    }
+
+    /// Refuses what the disk has no room for before the first byte of it is on its way.
+    fn check_room(&self, needed: u64) -> Result<(), Error> {
+        let free = rustix::fs::statvfs(&self.under).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize));
+        if free.is_ok_and(|free| free < needed) {
+            let full = std::io::ErrorKind::StorageFull.into();
+            return Err(StoreError::write("cannot write to the store", &self.under, full).into());
+        }
+        Ok(())
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
