@@ -104,7 +104,7 @@ fn explain_case(kernel: &KernelResult, case: &CaseResult, text: &mut String) {
     let word = style::error(case.status.word());
     let _ = write!(text, "{word} {} {}", kernel.name, case.case);
     // Wrong outputs speak for themselves, below.
-    if case.outputs.values().all(|report| report.passed()) {
+    if case.status == CaseStatus::Nondeterministic || case.outputs.values().all(|report| report.passed()) {
         let _ = write!(text, ": {}", case.message.replace('\n', "\n  "));
     }
     text.push('\n');
@@ -120,7 +120,12 @@ fn explain_case(kernel: &KernelResult, case: &CaseResult, text: &mut String) {
 
 /// The command that runs one case again.
 pub(super) fn repeat(kernel: &KernelResult, case: &CaseResult) -> String {
-    format!("cargo xtask kernel test {} --case {} --seed {}", named(kernel), case_argument(case), case.seed)
+    let repeats = match case.status {
+        // Once would show nothing.
+        CaseStatus::Nondeterministic => format!(" --repeats {}", case.repeats.asked),
+        _ => String::new(),
+    };
+    format!("cargo xtask kernel test {} --case {} --seed {}{repeats}", named(kernel), case_argument(case), case.seed)
 }
 
 /// The end of what a kernel wrote: the report file has more.

@@ -12,7 +12,7 @@ use pto_platform::{Soc, Target};
 
 use super::build::Built;
 use super::case_result::{CaseResult, CaseStatus};
-use super::deadlines::Deadlines;
+use super::deadlines::{Pace, limits};
 use super::error::RunError;
 use super::judge::judge;
 use super::workshop::Workshop;
@@ -29,6 +29,9 @@ pub(super) struct CaseRunner<'a> {
     pub(super) manifest: &'a Manifest,
     pub(super) built: &'a Built,
     pub(super) soc: &'static Soc,
+    pub(super) pace: Pace,
+    /// How often each case is launched.
+    pub(super) repeats: u32,
 }
 
 impl CaseRunner<'_> {
@@ -49,7 +52,7 @@ impl CaseRunner<'_> {
         }
         let start = Instant::now();
         let bound = bind(self.manifest, case, Cores::from(self.soc))?;
-        let mut result = CaseResult::started(case, self.workshop.target(), bound.block_dim);
+        let mut result = CaseResult::started(case, self.workshop.target(), bound.block_dim, self.repeats);
         let inputs = inputs::make(self.manifest, &bound)?;
         match golden::make(self.cx, self.manifest, &bound, &inputs)? {
             Err(why) => {
@@ -68,7 +71,6 @@ impl CaseRunner<'_> {
     fn launch(&self, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Launched, RunError> {
         let target = self.workshop.target();
         let on_cpu = target == Target::Cpu;
-        let deadlines = Deadlines::of(self.cx, target)?;
         let request = LaunchRequest {
             library: self.built.library.clone(),
             symbol: self.built.symbol.clone(),
@@ -76,8 +78,8 @@ impl CaseRunner<'_> {
             acl: acl_candidates(self.cx, self.workshop, on_cpu)?,
             device: DEVICE,
             memory_limit: on_cpu.then(physical_memory),
-            sync_timeout: deadlines.sync,
-            process_timeout: deadlines.process,
+            repeats: self.repeats,
+            limits: limits(self.cx, self.pace)?,
         };
         let cx = if on_cpu { playing(self.cx, self.soc) } else { self.cx.clone() };
         Ok(launch(&cx, &self.workshop.setup.worker, &request)?)

@@ -7,6 +7,7 @@ use pto_launch::Note;
 use pto_platform::Target;
 use serde::Serialize;
 
+use super::repeats::Repeats;
 use crate::cases::Case;
 
 /// One case.
@@ -30,11 +31,13 @@ pub struct CaseResult {
     pub message: String,
     /// What to do about it, where that is known.
     pub hint: Option<String>,
-    /// The comparison of each output.
+    /// How often it was launched, and whether all repeats agree.
+    pub repeats: Repeats,
+    /// The comparison of each output, of the first repeat that is wrong, else of the first of all.
     pub outputs: BTreeMap<String, OutputReport>,
     /// What the kernel's runtime counted.
     pub notes: Vec<Note>,
-    /// From launch to end by the stream's clock, in seconds. On the CPU this measures the simulator.
+    /// From launch to end by the stream's clock, in seconds; the middle one of the repeats. On the CPU this measures the simulator.
     pub device_seconds: Option<f64>,
     /// From making inputs to the verdict, in seconds.
     pub seconds: f64,
@@ -50,6 +53,8 @@ pub enum CaseStatus {
     Passed,
     /// An output is wrong, or was never written.
     Differs,
+    /// The repeats gave different bits, each of them right or not.
+    Nondeterministic,
     /// The device reported an error: a deadlock, an access out of bounds.
     Fault,
     /// The process died by a signal.
@@ -68,6 +73,7 @@ impl CaseStatus {
         match self {
             Self::Passed => "passed",
             Self::Differs => "differs",
+            Self::Nondeterministic => "nondeterministic",
             Self::Fault => "fault",
             Self::Crashed => "crashed",
             Self::Exited => "exited",
@@ -84,7 +90,7 @@ impl CaseResult {
     }
 
     /// A case before anything is known of it.
-    pub(super) fn started(case: &Case, target: Target, block_dim: u32) -> Self {
+    pub(super) fn started(case: &Case, target: Target, block_dim: u32, repeats: u32) -> Self {
         Self {
             case: case.to_string(),
             dims: case.dims.clone(),
@@ -95,6 +101,7 @@ impl CaseResult {
             status: CaseStatus::NoGolden,
             message: String::new(),
             hint: None,
+            repeats: Repeats::asked(repeats),
             outputs: BTreeMap::new(),
             notes: Vec::new(),
             device_seconds: None,

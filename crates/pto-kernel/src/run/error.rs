@@ -12,6 +12,7 @@ use pto_golden::{DType, ExprError};
 use pto_launch::LaunchError;
 use pto_platform::Target;
 
+use super::deadlines::MOST_REPEATS;
 use crate::KernelError;
 use crate::elide::elided;
 
@@ -175,6 +176,14 @@ pub enum RunError {
     /// A deadline of the environment is not one.
     #[error(transparent)]
     BadDeadline(#[from] BadSeconds),
+    /// The number of repeats in the environment is not one.
+    #[error("`{variable}` is `{value}`; expected a whole number from 1 to {MOST_REPEATS}")]
+    BadRepeats {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+    },
     /// The user asked for the end.
     #[error("interrupted")]
     Interrupted,
@@ -218,6 +227,7 @@ impl RunError {
             | Self::GoldenNotFinite { .. }
             | Self::InputShape { .. }
             | Self::BadDeadline(_)
+            | Self::BadRepeats { .. }
             | Self::Cpu(CpuError::BadDeadline(_))
             | Self::Plan(PlanError::BadDeadline(_) | PlanError::Request(_))
             | Self::Tensor(_) => Fault::Input,

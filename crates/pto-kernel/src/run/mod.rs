@@ -19,6 +19,7 @@ mod kernel_result;
 mod pins;
 mod place;
 mod plan;
+mod repeats;
 mod report;
 mod suite;
 mod workshop;
@@ -33,10 +34,12 @@ use crate::manifest::Manifest;
 
 pub use build::{Built, build_kernel, cpu_request};
 pub use case_result::{CaseResult, CaseStatus};
+pub use deadlines::{MOST_REPEATS, Pace};
 pub use error::{Fault, RunError};
 pub use kernel_result::{BuildReport, KernelResult, KernelStatus, NotTried, Problem};
 pub use pins::{ACL_HEADERS, PTO_ISA, zig};
 pub use plan::{KernelPlan, plan_kernel};
+pub use repeats::{Difference, Repeats};
 pub use report::{Report, Totals};
 pub use suite::{Suite, Tried, test_kernels};
 pub use workshop::{CpuTools, Fetching, HeaderSource, Setup, Workshop};
@@ -55,6 +58,8 @@ pub struct TestOptions {
     pub seed: Option<u64>,
     /// How many cases run at once; all cores if nothing is said.
     pub jobs: Option<usize>,
+    /// How often each case is launched; as its target needs it if nothing is said.
+    pub repeats: Option<u32>,
 }
 
 /// Builds a kernel for the workshop's target and runs its cases. `progress` is called after each case.
@@ -73,9 +78,13 @@ pub fn test_kernel(
     let soc = soc_for(manifest, target, options.soc)?;
     let cases = select_cases(manifest, target, soc, options)?;
     let built = build_kernel(cx, workshop, manifest, soc).map_err(|error| error.in_manifest(manifest))?;
-    let runner = case::CaseRunner { cx, workshop, manifest, built: &built, soc };
-    // On the CPU each case is a thread per core of the SoC already: more at once than processors only slow it down.
-    let mut results = in_parallel(&cases, options.jobs, |case| -> Result<_, RunError> {
+    let pace = Pace::of(cx, target);
+    let repeats = deadlines::repeats(cx, pace, options.repeats)?;
+    let runner = case::CaseRunner { cx, workshop, manifest, built: &built, soc, pace, repeats };
+    // On the CPU each case is a thread per core of the SoC already: more at once than processors only slow it down. A
+    // device runs one at a time.
+    let jobs = if pace == Pace::Device { Some(1) } else { options.jobs };
+    let mut results = in_parallel(&cases, jobs, |case| -> Result<_, RunError> {
         let result = runner.run(case).map_err(|error| error.in_manifest(manifest))?;
         progress(&result);
         Ok(result)

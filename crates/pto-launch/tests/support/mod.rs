@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use pto_context::Context;
-use pto_launch::{Argument, Buffer, Init, LaunchError, LaunchRequest, Launched, Scalar, Verdict, Worker};
+use pto_launch::{Argument, Buffer, Init, LaunchError, LaunchRequest, Launched, Limits, Scalar, Verdict, Worker};
 
 /// Elements of the `int32_t` buffer that every launcher of `kernels.c` gets: 4004 bytes, so that the last of the 32-byte
 /// units that a device allocates is not full.
@@ -16,6 +16,9 @@ pub(crate) const N: usize = 1001;
 
 /// What the buffer holds before the launch.
 pub(crate) const PATTERN: u8 = 0xa5;
+
+/// Far more than a step of a launch takes, also on a machine that builds something else meanwhile.
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// Marks, in its environment, a process that a test has started.
 const MARK: &str = "PTO_LAUNCH_TEST_MARK";
@@ -113,9 +116,8 @@ impl Rig {
             acl: vec![self.acl()],
             device: 0,
             memory_limit: None,
-            // Far more than a launch takes, also on a machine that builds something else meanwhile.
-            sync_timeout: Duration::from_secs(60),
-            process_timeout: Duration::from_secs(120),
+            repeats: 1,
+            limits: Limits { process: Duration::from_secs(120), launch: MINUTE, sync: MINUTE, teardown: MINUTE },
         }
     }
 
