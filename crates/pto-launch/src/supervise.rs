@@ -68,6 +68,8 @@ impl Worker {
 pub struct Launched {
     /// How it ended; `Completed` if every repeat did.
     pub verdict: Verdict,
+    /// The device it ran on.
+    pub device: u32,
     /// The repeat that was under way when it ended, counted from 1: the last, unless it ended early.
     pub repeat: u32,
     /// The output buffers of the first repeat by name; empty unless the launch completed.
@@ -120,6 +122,7 @@ pub fn launch(cx: &Context, worker: &Worker, request: &LaunchRequest) -> Result<
             false => BTreeMap::new(),
         },
         verdict: report.verdict,
+        device: request.device,
         repeat: 1 + exchange.phase().map_or(0, |(run, _)| run),
         notes: report.notes,
         device_time: run::median_device_time(&report.runs),

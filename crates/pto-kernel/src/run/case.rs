@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use pto_acl::LoadPlan;
-use pto_context::{Context, Event};
+use pto_context::{Context, Event, with_causes};
 use pto_golden::{Tensor, poison};
-use pto_launch::{Argument, Buffer, Init, LaunchRequest, Launched, Scalar, host_acl, launch};
+use pto_launch::{Argument, Buffer, DevicePool, Init, LaunchRequest, Launched, Scalar, host_acl, launch};
 use pto_platform::{Soc, Target};
 
 use super::build::Built;
@@ -20,7 +20,7 @@ use super::{golden, inputs};
 use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue, bind};
 use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
 
-/// The device a kernel runs on unless the user's library says otherwise.
+/// The device that is played, or modelled.
 const DEVICE: u32 = 0;
 /// A kernel that was built, and where it runs.
 pub(super) struct CaseRunner<'a> {
@@ -32,6 +32,8 @@ pub(super) struct CaseRunner<'a> {
     pub(super) pace: Pace,
     /// How often each case is launched.
     pub(super) repeats: u32,
+    /// The devices it may run on; nobody's on the CPU.
+    pub(super) devices: Option<&'a DevicePool>,
 }
 
 impl CaseRunner<'_> {
@@ -60,12 +62,30 @@ impl CaseRunner<'_> {
                 result.message = why;
             }
             Ok(golden) => {
-                let launched = self.launch(&bound, &inputs)?;
-                judge(self.manifest, &bound, launched, &inputs, &golden, &mut result)?;
+                self.launch_and_judge(&bound, &inputs, &golden, &mut result)?;
             }
         }
         result.seconds = start.elapsed().as_secs_f64();
         Ok(result)
+    }
+
+    /// Without a device a case is blocked, and what others gave before stays.
+    fn launch_and_judge(
+        &self,
+        bound: &BoundCase,
+        inputs: &BTreeMap<String, Tensor>,
+        golden: &BTreeMap<String, Tensor>,
+        result: &mut CaseResult,
+    ) -> Result<(), RunError> {
+        match self.launch(bound, inputs) {
+            Ok(launched) => judge(self.manifest, bound, launched, inputs, golden, result),
+            Err(RunError::Launch(error)) if error.is_about_devices() => {
+                result.status = CaseStatus::Blocked;
+                (result.message, result.hint) = (with_causes(&error), error.hint());
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn launch(&self, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Launched, RunError> {
@@ -82,7 +102,11 @@ impl CaseRunner<'_> {
             limits: limits(self.cx, self.pace)?,
         };
         let cx = if on_cpu { playing(self.cx, self.soc) } else { self.cx.clone() };
-        Ok(launch(&cx, &self.workshop.setup.worker, &request)?)
+        let worker = &self.workshop.setup.worker;
+        Ok(match self.devices {
+            Some(devices) => devices.launch(&cx, worker, &request)?,
+            None => launch(&cx, worker, &request)?,
+        })
     }
 }
 

@@ -65,6 +65,8 @@ pub enum CaseStatus {
     Hung,
     /// The golden command failed or gave no usable tensor.
     NoGolden,
+    /// It was not launched: every device is set aside, or in use.
+    Blocked,
 }
 
 impl CaseStatus {
@@ -79,6 +81,7 @@ impl CaseStatus {
             Self::Exited => "exited",
             Self::Hung => "hung",
             Self::NoGolden => "no golden",
+            Self::Blocked => "blocked",
         }
     }
 }
@@ -87,6 +90,11 @@ impl CaseResult {
     /// Whether every output is right.
     pub fn passed(&self) -> bool {
         self.status == CaseStatus::Passed
+    }
+
+    /// Whether it says something about the kernel.
+    pub fn is_verdict(&self) -> bool {
+        !matches!(self.status, CaseStatus::NoGolden | CaseStatus::Blocked)
     }
 
     /// A case before anything is known of it.

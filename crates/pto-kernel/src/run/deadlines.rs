@@ -77,6 +77,15 @@ pub(super) fn limits(cx: &Context, pace: Pace) -> Result<Limits, BadSeconds> {
     })
 }
 
+/// How long a launch waits for a device that somebody else uses: as long as that one's whole process may take by default,
+/// many times over.
+const DEVICE_WAIT: Duration = Duration::from_secs(600);
+
+/// How long a launch waits for a device, unless the environment says otherwise.
+pub(super) fn device_wait(cx: &Context) -> Result<Duration, BadSeconds> {
+    cx.seconds("PTO_DEVICE_WAIT_S", DEVICE_WAIT)
+}
+
 /// Overrides how often a kernel is launched, on whatever runs it.
 const REPEATS_VARIABLE: &str = "PTO_DEVICE_REPEATS";
 /// The most that make sense: each repeat fills all buffers.

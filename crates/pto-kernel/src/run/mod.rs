@@ -27,6 +27,7 @@ mod workshop;
 use std::time::Instant;
 
 use pto_context::{Context, in_parallel};
+use pto_launch::{DevicePool, Slot};
 use pto_platform::{Soc, Target};
 
 use crate::cases::{Case, CaseFilter, Cores, derive};
@@ -80,7 +81,10 @@ pub fn test_kernel(
     let built = build_kernel(cx, workshop, manifest, soc).map_err(|error| error.in_manifest(manifest))?;
     let pace = Pace::of(cx, target);
     let repeats = deadlines::repeats(cx, pace, options.repeats)?;
-    let runner = case::CaseRunner { cx, workshop, manifest, built: &built, soc, pace, repeats };
+    let slots = vec![Slot { device: 0, node: 0 }];
+    let pool = DevicePool::new(cx, slots, &format!("kernel `{}`", manifest.name), deadlines::device_wait(cx)?);
+    let devices = (pace == Pace::Device).then_some(&pool);
+    let runner = case::CaseRunner { cx, workshop, manifest, built: &built, soc, pace, repeats, devices };
     // On the CPU each case is a thread per core of the SoC already: more at once than processors only slow it down. A
     // device runs one at a time.
     let jobs = if pace == Pace::Device { Some(1) } else { options.jobs };
