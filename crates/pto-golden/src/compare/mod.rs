@@ -6,6 +6,7 @@
 
 mod histogram;
 mod kernel;
+mod per_element;
 mod picture;
 mod region;
 mod report;
