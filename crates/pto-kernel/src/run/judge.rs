@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use pto_golden::{Options, Report as OutputReport, Tensor, compare_set};
+use pto_golden::suite::Tail;
+use pto_golden::{Criterion, Options, Region, Report as OutputReport, Tensor, compare_set};
 use pto_launch::{Launched, Verdict};
 
 use super::case_result::{CaseResult, CaseStatus};
@@ -93,9 +94,8 @@ impl Judge<'_> {
         let changed = changed_input(self.bound, self.inputs, &outputs);
         let actual = tensors(self.bound, outputs)?;
         let report = compare_set(&actual, self.golden, |name, golden| {
-            let poisoned = self.bound.tensors().any(|(arg, tensor)| arg == name && tensor.dir == Dir::Out);
-            let reason = self.manifest.tolerance.get(name).and_then(|given| given.reason.clone());
-            (self.manifest.tolerance_of(name, golden.dtype()), Options { poisoned, reason, ..Options::default() })
+            let tensor = |scores: &str| self.inputs.get(scores).or_else(|| actual.get(scores));
+            criterion(self.manifest, self.bound, name, golden, tensor)
         });
         let (passed, message) = (report.passed(), report.summary());
         let judged = match changed.filter(|_| passed) {
@@ -103,6 +103,32 @@ impl Judge<'_> {
             None => Judged { passed, message, outputs: report.outputs },
         };
         Ok((judged, actual))
+    }
+}
+
+/// What an output is judged by in this case. `tensor` finds one by the name of its argument.
+fn criterion<'a>(
+    manifest: &Manifest,
+    bound: &BoundCase,
+    output: &str,
+    golden: &Tensor,
+    tensor: impl Fn(&str) -> Option<&'a Tensor>,
+) -> Criterion {
+    let declared = bound.tensors().find(|(arg, _)| *arg == output).map(|(_, tensor)| tensor);
+    let given = manifest.tolerance.get(output);
+    let spec = given.map(|given| given.spec.clone()).unwrap_or_default();
+    let options = Options {
+        poisoned: declared.is_some_and(|tensor| tensor.dir == Dir::Out),
+        equal_nan: spec.equal_nan.unwrap_or(false),
+        reason: spec.reason,
+        ..Options::default()
+    };
+    Criterion {
+        region: declared
+            .and_then(|tensor| tensor.valid.clone())
+            .map(|valid| Region { valid, zero_tail: spec.tail == Some(Tail::Zero) }),
+        scores: given.and_then(|given| given.scores.as_deref()).and_then(tensor).cloned(),
+        ..Criterion::new(manifest.rule_of(output, golden.dtype()), options)
     }
 }
 
