@@ -144,10 +144,12 @@ impl Exchange {
     /// Says what the worker does from now on, and in which repeat, counted from 0. Replaced in one step, so there is always
     /// one answer.
     pub(crate) fn enter(&self, run: u32, phase: Phase) {
-        let next = self.dir.join("phase.next");
-        // One that a killed copy of the worker left behind would be in the way.
-        let _ = std::fs::remove_file(&next);
-        let _ = std::os::unix::fs::symlink(format!("{run}.{phase:?}"), &next);
+        let (next, entered) = (self.dir.join("phase.next"), format!("{run}.{phase:?}"));
+        if std::os::unix::fs::symlink(&entered, &next).is_err() {
+            // One that a killed copy of the worker left behind is in the way.
+            let _ = std::fs::remove_file(&next);
+            let _ = std::os::unix::fs::symlink(&entered, &next);
+        }
         let _ = std::fs::rename(&next, self.dir.join("phase"));
     }
 

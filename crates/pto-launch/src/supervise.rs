@@ -162,6 +162,10 @@ fn judge(exchange: &Exchange, ended: &Output, worker: &Worker, request: &LaunchR
             }
             Ok(report)
         }
+        None if !exchange.path().is_dir() => Err(LaunchError::Setup {
+            message: format!("the directory of the launch, `{}`, was removed while it ran", exchange.path().display()),
+            hint: Some("look for what removes files in it: the kernel, or a cleaner of temporary files".to_owned()),
+        }),
         None if exchange.was_given_up() => Err(LaunchError::Setup {
             message: format!("the worker could not write its answer: {}", last_words_of(ended)),
             hint: Some("free some space, or set `TMPDIR` to a directory on another disk".to_owned()),

@@ -20,6 +20,10 @@ use crate::verdict::{Note, Verdict};
 use super::watchdog::Watchdog;
 use super::{notes, process};
 
+/// A library that was given a limit keeps it itself, and then says what it knows. If it does not come back at all, the
+/// watchdog ends it so much later.
+const SLACK: Duration = Duration::from_secs(2);
+
 /// Everything a launch holds on the device. Dropped in this order, and only after a launch that completed.
 pub(super) struct Session {
     /// For each argument its buffer, if it has one.
@@ -95,12 +99,14 @@ impl Session {
         exchange.enter(run, Phase::Launch);
         watchdog.limit(Phase::Launch, request.limits.launch);
         let call = call_here(self.launcher, &values)?;
-        watchdog.clear();
+        // At once: the kernel runs already, and what it does from now on is its own doing.
         exchange.enter(run, Phase::Synchronize);
+        watchdog.limit(Phase::Synchronize, request.limits.sync.saturating_add(SLACK));
         // Bound anew: the launcher may have left another device current.
         self.stream.bind()?;
         self.record(|(_, end)| end)?;
         self.stream.synchronize(Some(request.limits.sync))?;
+        watchdog.clear();
         exchange.enter(run, Phase::Download);
         let variant = self.download(exchange, request)?;
         Ok(Run { variant, call, device_time: self.device_time() })
@@ -124,10 +130,10 @@ impl Session {
     fn download(&mut self, exchange: &Exchange, request: &LaunchRequest) -> Result<Option<u32>, Stop> {
         process::occupy_standard_descriptors();
         let mut alike: Vec<u32> = (0..self.variants).collect();
-        for (index, bytes) in self.outputs(request) {
-            if alike.is_empty() {
-                break;
-            }
+        let mut outputs = self.outputs(request);
+        while !alike.is_empty()
+            && let Some((index, bytes)) = outputs.next()
+        {
             let bytes = bytes?;
             for variant in std::mem::take(&mut alike) {
                 if exchange.holds_output(variant, index, &bytes).map_err(Stop::Output)? {
@@ -135,6 +141,7 @@ impl Session {
                 }
             }
         }
+        drop(outputs);
         if let Some(variant) = alike.first() {
             return Ok(Some(*variant));
         }
