@@ -12,7 +12,7 @@ pub mod table;
 mod test;
 
 pub use render::render;
-pub use test::{outcome, save};
+pub use test::{interrupted, outcome, save};
 
 use clap::Subcommand;
 

@@ -53,6 +53,8 @@ pub enum KernelStatus {
     Blocked,
     /// It is not written for this target, and nobody asked for it by name.
     Skipped,
+    /// The user asked for the end before all its cases were done. Those that were are there.
+    Interrupted,
 }
 
 impl KernelStatus {
@@ -65,6 +67,7 @@ impl KernelStatus {
             Self::Malformed => "malformed",
             Self::Blocked => "blocked",
             Self::Skipped => "skipped",
+            Self::Interrupted => "interrupted",
         }
     }
 }
@@ -92,7 +95,7 @@ impl From<&RunError> for Problem {
 /// Why a kernel could not be tried, and what that makes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotTried {
-    /// `NotBuilt`, `Malformed`, `Blocked` or `Skipped`.
+    /// `NotBuilt`, `Malformed`, `Blocked`, `Skipped` or `Interrupted`.
     pub status: KernelStatus,
     /// Why.
     pub problem: Problem,
@@ -145,6 +148,11 @@ impl KernelResult {
             cases,
             seconds: duration.as_secs_f64(),
         }
+    }
+
+    /// The same of a kernel whose other cases were not begun, or not ended.
+    pub(super) fn interrupted(self) -> Self {
+        Self { passed: false, status: KernelStatus::Interrupted, ..self }
     }
 
     /// A kernel that could not be tried. `name` is its directory's when its manifest does not say one.

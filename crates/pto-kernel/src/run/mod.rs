@@ -63,7 +63,8 @@ pub struct TestOptions {
     pub repeats: Option<u32>,
 }
 
-/// Builds a kernel for the workshop's target and runs its cases. `progress` is called after each case.
+/// Builds a kernel for the workshop's target and runs its cases. `progress` is called after each case. Once the user has
+/// asked for the end no further case is begun, and the result has those that were done.
 ///
 /// # Errors
 /// The kernel could not be tried: see [`RunError::fault`].
@@ -88,13 +89,20 @@ pub fn test_kernel(
     // On the CPU each case is a thread per core of the SoC already: more at once than processors only slow it down. A
     // device runs one at a time.
     let jobs = if pace == Pace::Device { Some(1) } else { options.jobs };
-    let mut results = in_parallel(&cases, jobs, |case| -> Result<_, RunError> {
-        let result = runner.run(case).map_err(|error| error.in_manifest(manifest))?;
-        progress(&result);
-        Ok(result)
+    let results = in_parallel(&cases, jobs, |case| match runner.run(case) {
+        Ok(result) => {
+            progress(&result);
+            Ok(Some(result))
+        }
+        // Those that were done before are worth keeping.
+        Err(error) if error.fault() == Fault::Interrupt => Ok(None),
+        Err(error) => Err(error.in_manifest(manifest)),
     })?;
-    advice::advise(manifest, &mut results);
-    Ok(KernelResult::new(manifest, target, soc, built.report, results, start.elapsed()))
+    let mut done: Vec<CaseResult> = results.into_iter().flatten().collect();
+    advice::advise(manifest, &mut done);
+    let interrupted = done.len() < cases.len();
+    let result = KernelResult::new(manifest, target, soc, built.report, done, start.elapsed());
+    Ok(if interrupted { result.interrupted() } else { result })
 }
 
 /// The cases that the options select, in the order of the manifest.
