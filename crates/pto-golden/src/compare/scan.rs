@@ -145,7 +145,7 @@ impl<'a> Pass<'a> {
     /// # Safety
     /// The processor has these instructions.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,f16c,avx512f,avx512dq,avx512vl,avx512bw,avx512vbmi2")]
+    #[target_feature(enable = "avx2,f16c,fma,avx512f,avx512dq,avx512vl,avx512bw,avx512vbmi2")]
     unsafe fn chunk_avx512<T: Element>(
         &self,
         at: usize,
@@ -160,7 +160,7 @@ impl<'a> Pass<'a> {
     /// # Safety
     /// The processor has these instructions.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,f16c")]
+    #[target_feature(enable = "avx2,f16c,fma")]
     unsafe fn chunk_avx2<T: Element>(
         &self,
         at: usize,
@@ -208,7 +208,7 @@ impl<'a> Pass<'a> {
         let Scratch { singles: [a, e], bins, some, counters, .. } = scratch;
         T::read_singles_on::<C>(actual, a);
         T::read_singles_on::<C>(expected, e);
-        let Some(sure) = single::block(a, e, limit, self.shift as f32, stats.bar(), bins) else { return false };
+        let Some(sure) = single::block::<C>(a, e, limit, self.shift as f32, stats.bar(), bins) else { return false };
         stats.sums.merge(sure.sums);
         if sure.equal {
             counters.add_zeros(BLOCK);
