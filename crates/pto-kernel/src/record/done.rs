@@ -161,9 +161,8 @@ fn edges(manifest: &Manifest, records: &[&Record]) -> Vec<Item> {
 
 fn tolerances(manifest: &Manifest) -> Item {
     let unreasoned = manifest.outputs().filter(|(arg, tensor)| {
-        let default = pto_golden::Tolerance::default_for(tensor.dtype);
-        let given = manifest.tolerance.get(&arg.name);
-        given.is_some_and(|given| given.reason.is_none() && given.over(default).is_looser_than(&default))
+        let reason = manifest.tolerance.get(&arg.name).and_then(|given| given.spec.reason.as_ref());
+        reason.is_none() && manifest.rule_of(&arg.name, tensor.dtype).is_looser_than_default(tensor.dtype)
     });
     let names: Vec<&str> = unreasoned.map(|(arg, _)| arg.name.as_str()).collect();
     if names.is_empty() {

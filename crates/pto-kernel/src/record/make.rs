@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pto_context::Context;
-use pto_golden::Tolerance;
 use pto_platform::{Soc, Target};
 
 use super::digest;
@@ -137,15 +136,13 @@ fn dims(manifest: &Manifest) -> Dims {
 
 fn tolerances(manifest: &Manifest) -> Vec<ToleranceUsed> {
     let used = manifest.outputs().map(|(arg, tensor)| {
-        let Tolerance { rtol, atol } = manifest.tolerance_of(&arg.name, tensor.dtype);
-        let default = Tolerance::default_for(tensor.dtype);
+        let rule = manifest.rule_of(&arg.name, tensor.dtype);
         ToleranceUsed {
             output: arg.name.clone(),
             dtype: tensor.dtype.to_string(),
-            rtol,
-            atol,
-            looser: Tolerance { rtol, atol }.is_looser_than(&default),
-            reason: manifest.tolerance.get(&arg.name).and_then(|given| given.reason.clone()),
+            looser: rule.is_looser_than_default(tensor.dtype),
+            rule: rule.to_string(),
+            reason: manifest.tolerance.get(&arg.name).and_then(|given| given.spec.reason.clone()),
         }
     });
     used.collect()

@@ -107,7 +107,7 @@ impl std::fmt::Display for super::Dims {
 
 impl std::fmt::Display for super::ToleranceUsed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` ({}) rtol {:e} atol {:e}", self.output, self.dtype, self.rtol, self.atol)?;
+        write!(f, "`{}` ({}) {}", self.output, self.dtype, self.rule)?;
         match &self.reason {
             Some(reason) => write!(f, ", because {reason}"),
             None if self.looser => f.write_str(", looser than the default and without a reason"),

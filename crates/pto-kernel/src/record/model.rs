@@ -139,10 +139,8 @@ pub struct ToleranceUsed {
     pub output: String,
     /// The type of its elements.
     pub dtype: String,
-    /// Relative tolerance.
-    pub rtol: f64,
-    /// Absolute tolerance.
-    pub atol: f64,
+    /// The rule in words, with its limits.
+    pub rule: String,
     /// Whether it is looser than the default of the type.
     pub looser: bool,
     /// Why it is another than the default of the type.
