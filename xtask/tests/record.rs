@@ -131,7 +131,11 @@ fn done_is_what_the_records_show() {
 #[test]
 fn a_damaged_record_is_named() {
     let Some(scratch) = Scratch::new() else { return };
-    scratch.write("target/pto/verification/foo-cpu.json", "{\"schema\": \"ptokit.record/1\"");
-    let ran = scratch.run(&["kernel", "log"]).expect(3);
-    assert!(ran.says("foo-cpu.json` is no record"), "{ran}");
+    scratch.kernel("foo");
+    scratch.write("target/pto/verification/bar-cpu.json", "{\"schema\": \"ptokit.record/1\"");
+    let _ = scratch.run(&["kernel", "test", "foo", "--case", "n=64"]).expect(0);
+    let ran = scratch.run(&["kernel", "log", "--json"]).expect(0);
+    assert!(ran.stderr.contains("bar-cpu.json` is no record"), "{ran}");
+    let document = ran.json();
+    assert_eq!((list(&document["records"]).len(), list(&document["unreadable"]).len()), (1, 1));
 }

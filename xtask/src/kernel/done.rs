@@ -3,7 +3,7 @@
 use pto_kernel::record::{DoneReport, ItemStatus, definition_of_done};
 use serde::Serialize;
 
-use super::record::logbook;
+use super::record::read;
 use super::select::select;
 use super::table::{Cell, Table};
 use crate::exit::{Failure, Outcome};
@@ -36,7 +36,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     if let Some((_, error)) = suite.refused.into_iter().next() {
         return Err(error.into());
     }
-    let entries = logbook(&cx).entries().map_err(|error| Failure::io(&error))?;
+    let entries = read(&cx)?.entries;
     let kernels: Vec<DoneReport> =
         suite.kernels.iter().map(|kernel| definition_of_done(&cx, kernel, &entries)).collect();
     let done = kernels.iter().all(|kernel| kernel.done);

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use pto_context::Context;
 use pto_kernel::Manifest;
-use pto_kernel::record::{Entry, Freshness, Record, VERIFICATION, delivery, place};
+use pto_kernel::record::{Contents, Entry, Freshness, Record, Unreadable, VERIFICATION, delivery, place};
 use serde::Serialize;
 
-use super::record::logbook;
+use super::record::{logbook, read};
 use super::select::select;
 use super::table::{Cell, Table};
 use crate::exit::{Failure, Outcome};
@@ -41,6 +41,7 @@ struct Document<'a> {
     log: PathBuf,
     written: Vec<PathBuf>,
     records: Vec<Shown<'a>>,
+    unreadable: Vec<Unreadable>,
 }
 
 /// One record.
@@ -57,7 +58,7 @@ struct Shown<'a> {
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
     let book = logbook(&cx);
-    let mut entries = book.entries().map_err(|error| Failure::io(&error))?;
+    let Contents { mut entries, unreadable } = read(&cx)?;
     let kernels = if args.names.is_empty() { Vec::new() } else { select(&cx, &args.names)?.kernels };
     if !args.names.is_empty() {
         entries.retain(|entry| kernels.iter().any(|kernel| is_of(&cx, entry, kernel)));
@@ -78,7 +79,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let fresh = records.iter().all(|shown| shown.freshness.as_ref().is_none_or(|freshness| freshness.fresh));
     if args.common.json {
         let log = shown(&cx, &book.dir().join(pto_kernel::record::Logbook::LOG));
-        out::json(&Document { schema: "ptokit.kernel-log/1", log, written, records })?;
+        out::json(&Document { schema: "ptokit.kernel-log/1", log, written, records, unreadable })?;
     } else if args.markdown {
         out::text(&written.iter().map(|path| format!("wrote {}\n", shown(&cx, path).display())).collect::<String>())?;
     } else if args.names.is_empty() || args.check {

@@ -2,17 +2,30 @@
 
 use pto_context::Context;
 use pto_kernel::Manifest;
-use pto_kernel::record::{Circumstances, Logbook, Record, interrupted, record};
+use pto_kernel::record::{Circumstances, Contents, Logbook, Record, interrupted, record};
 use pto_kernel::run::{KernelResult, KernelStatus, Report, Suite};
 use pto_platform::Target;
 use pto_process::shell_word;
 
 use crate::exit::Failure;
 use crate::setup::generated_dir;
+use crate::style;
 
 /// The records of this workspace.
 pub fn logbook(cx: &Context) -> Logbook {
     Logbook::at(generated_dir(cx).join("verification"))
+}
+
+/// All that is in them. What is no record is said on stderr and does not hide the others.
+///
+/// # Errors
+/// The directory cannot be read.
+pub fn read(cx: &Context) -> Result<Contents, Failure> {
+    let contents = logbook(cx).contents().map_err(|error| Failure::io(&error))?;
+    for unreadable in &contents.unreadable {
+        anstream::eprintln!("{} {}", style::warning("warning:"), unreadable.message);
+    }
+    Ok(contents)
 }
 
 /// What a run was asked to do, kept from before it: the kernels, and the words of the command line.

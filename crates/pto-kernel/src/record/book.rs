@@ -3,6 +3,8 @@
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::markdown;
 use super::model::Record;
 
@@ -21,6 +23,24 @@ pub struct Entry {
     pub record: Record,
 }
 
+/// All that is in a logbook.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// The records, by file name.
+    pub entries: Vec<Entry>,
+    /// What is no record, and why: a damaged file, or one of another version of these tools.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// A file that is no record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unreadable {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it is none.
+    pub message: String,
+}
+
 impl Logbook {
     /// The Markdown log.
     pub const LOG: &'static str = "LOG.md";
@@ -35,11 +55,11 @@ impl Logbook {
         &self.dir
     }
 
-    /// Adds records, each in the place of the one of the same name, and writes the log anew. Each file is there whole or
-    /// as it was.
+    /// Adds records, each in the place of the one of the same name, and writes the log anew, of all that can be read. Each
+    /// file is there whole or as it was.
     ///
     /// # Errors
-    /// A file cannot be written, or a record that is there cannot be read.
+    /// A file cannot be written.
     pub fn save(&self, records: &[Record]) -> io::Result<Vec<PathBuf>> {
         fs_err::create_dir_all(&self.dir)?;
         let mut paths = Vec::new();
@@ -51,25 +71,32 @@ impl Logbook {
                 remove(&self.dir.join(old))?;
             }
         }
-        write_whole(&self.dir.join(Self::LOG), markdown::log(&self.entries()?).as_bytes())?;
+        write_whole(&self.dir.join(Self::LOG), markdown::log(&self.contents()?.entries).as_bytes())?;
         Ok(paths)
     }
 
-    /// All records, by file name.
+    /// Reads all records.
     ///
     /// # Errors
-    /// A file cannot be read, or is no record.
-    pub fn entries(&self) -> io::Result<Vec<Entry>> {
+    /// The directory cannot be read.
+    pub fn contents(&self) -> io::Result<Contents> {
         let listing = match fs_err::read_dir(&self.dir) {
             Ok(listing) => listing,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contents::default()),
             Err(error) => return Err(error),
         };
         let mut paths = listing.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
         let hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "json") && !hidden(path));
         paths.sort();
-        paths.into_iter().map(|path| Ok(Entry { record: read(&path)?, path })).collect()
+        let mut contents = Contents::default();
+        for path in paths {
+            match read(&path) {
+                Ok(record) => contents.entries.push(Entry { path, record }),
+                Err(error) => contents.unreadable.push(Unreadable { message: error.to_string(), path }),
+            }
+        }
+        Ok(contents)
     }
 }
 

@@ -17,7 +17,7 @@ mod markdown;
 mod model;
 mod versions;
 
-pub use book::{Entry, Logbook};
+pub use book::{Contents, Entry, Logbook, Unreadable};
 pub use done::{DoneReport, Item, ItemStatus, VERIFICATION, definition_of_done};
 pub use fresh::Freshness;
 pub use make::{Circumstances, interrupted, place, record};
