@@ -3,9 +3,12 @@
 mod adopt;
 mod build;
 mod clean;
+mod done;
 mod list;
+mod log;
 mod new;
 mod page;
+mod record;
 mod render;
 mod select;
 pub mod table;
@@ -38,6 +41,10 @@ enum Verb {
     Build(build::Args),
     /// Compile, launch and verify kernels
     Test(test::Args),
+    /// Show what was verified, how and when, and whether it still holds
+    Log(log::Args),
+    /// Hold kernels against the definition of done
+    Done(done::Args),
     /// Delete what was generated
     Clean(clean::Args),
 }
@@ -50,6 +57,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Verb::List(args) => list::run(args),
         Verb::Build(args) => build::run(args),
         Verb::Test(args) => test::run(args),
+        Verb::Log(args) => log::run(args),
+        Verb::Done(args) => done::run(args),
         Verb::Clean(args) => clean::run(args),
     }
 }

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use pto_context::Context;
 use pto_kernel::KernelError;
 use pto_kernel::cases::CaseFilter;
-use pto_kernel::run::{KernelStatus, Report, TestOptions, test_kernels};
+use pto_kernel::run::{Fault, KernelStatus, Report, TestOptions, test_kernels};
 use pto_platform::{Soc, Target};
 
 use super::page;
+use super::record;
 use super::render::render;
 use super::select::select;
 use crate::exit::{Failure, Outcome};
@@ -72,9 +73,18 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
     let suite = select(&cx, &args.names)?;
     let workshop = args.build.workshop(&cx, args.target)?;
-    let report = test_kernels(&cx, &workshop, suite, &args.options.for_library())?;
+    let asked = record::Asked::new(&cx, &suite, args.target, args.options.case.is_none());
+    let report = match test_kernels(&cx, &workshop, suite, &args.options.for_library()) {
+        Ok(report) => report,
+        Err(error) => {
+            if error.fault() == Fault::Interrupt {
+                asked.interrupted()?;
+            }
+            return Err(error.into());
+        }
+    };
     // What was found is shown before anything can go wrong with saving it.
-    let saved = save(&cx, &report);
+    let saved = save(&cx, &report).and_then(|()| asked.tested(&report));
     if args.common.json {
         out::json(&report)?;
     } else {
