@@ -3,6 +3,7 @@
 mod adopt;
 mod build;
 mod clean;
+mod inspect;
 mod list;
 mod new;
 mod page;
@@ -38,6 +39,8 @@ enum Verb {
     Build(build::Args),
     /// Compile, launch and verify kernels
     Test(test::Args),
+    /// Show what is in a built library, and whether this machine can use it
+    Inspect(inspect::Args),
     /// Delete what was generated
     Clean(clean::Args),
 }
@@ -50,6 +53,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Verb::List(args) => list::run(args),
         Verb::Build(args) => build::run(args),
         Verb::Test(args) => test::run(args),
+        Verb::Inspect(args) => inspect::run(args),
         Verb::Clean(args) => clean::run(args),
     }
 }
