@@ -3,9 +3,13 @@
 mod adopt;
 mod build;
 mod clean;
+mod done;
+mod inspect;
 mod list;
+mod log;
 mod new;
 mod page;
+mod record;
 mod render;
 mod select;
 pub mod table;
@@ -38,6 +42,12 @@ enum Verb {
     Build(build::Args),
     /// Compile, launch and verify kernels
     Test(test::Args),
+    /// Show what was verified, how and when, and whether it still holds
+    Log(log::Args),
+    /// Hold kernels against the definition of done
+    Done(done::Args),
+    /// Show what is in a built library, and whether this machine can use it
+    Inspect(inspect::Args),
     /// Delete what was generated
     Clean(clean::Args),
 }
@@ -50,6 +60,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Verb::List(args) => list::run(args),
         Verb::Build(args) => build::run(args),
         Verb::Test(args) => test::run(args),
+        Verb::Log(args) => log::run(args),
+        Verb::Done(args) => done::run(args),
+        Verb::Inspect(args) => inspect::run(args),
         Verb::Clean(args) => clean::run(args),
     }
 }

@@ -9,6 +9,7 @@ use pto_kernel::run::{KernelStatus, MOST_REPEATS, Report, TestOptions, test_kern
 use pto_platform::{Soc, Target};
 
 use super::page;
+use super::record;
 use super::render::render;
 use super::select::select;
 use crate::exit::{Failure, Outcome};
@@ -75,9 +76,10 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
     let suite = select(&cx, &args.names)?;
     let workshop = args.build.workshop(&cx, args.target)?;
+    let asked = record::Asked::new(&cx, &suite, args.target, args.options.case.is_none());
     let report = test_kernels(&cx, &workshop, suite, &args.options.for_library())?;
     // What was found is shown before anything can go wrong with saving it.
-    let saved = save(&cx, &report);
+    let saved = save(&cx, &report).and_then(|()| asked.tested(&report));
     interrupted(&cx, &report)?;
     if args.common.json {
         out::json(&report)?;

@@ -116,6 +116,9 @@ pub struct BuildReport {
     pub headers: PathBuf,
     /// What the compiler warned of.
     pub warnings: String,
+    /// The command lines that made it, as they can be pasted into a shell. They go into the record, not into reports.
+    #[serde(skip)]
+    pub commands: Vec<String>,
 }
 
 impl KernelResult {
@@ -156,7 +159,7 @@ impl KernelResult {
     }
 
     /// A kernel that could not be tried. `name` is its directory's when its manifest does not say one.
-    pub(super) fn not_tried(name: String, path: PathBuf, target: Target, why: NotTried) -> Self {
+    pub fn not_tried(name: String, path: PathBuf, target: Target, why: NotTried) -> Self {
         Self {
             name,
             path,
