@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::{Buffer, Init, repeated};
 use crate::phase::Phase;
 use crate::request::LaunchRequest;
-use crate::run_mode::RunMode;
+use pto_platform::RunMode;
 use crate::verdict::{Note, Verdict};
 
 /// What a worker has to say in the end.

@@ -11,7 +11,7 @@ use crate::error::LaunchError;
 use crate::exchange::{Answer, Exchange, Refusal, Report};
 use crate::phase::Phase;
 use crate::request::LaunchRequest;
-use crate::run_mode::RunMode;
+use pto_platform::RunMode;
 use crate::verdict::{Note, Verdict};
 use crate::worker;
 

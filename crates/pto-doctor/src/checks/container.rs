@@ -5,7 +5,7 @@ use pto_platform::docker::{parse_docker_info, parse_visible_devices};
 
 use super::host::{GB, IMAGE_DISK};
 use super::new;
-use crate::ask::Answer;
+use pto_devices::Answer;
 use crate::check::{Check, Source};
 use crate::facts::{self, device_nodes};
 use crate::finding::Finding;

@@ -6,7 +6,7 @@ use pto_platform::npu_smi::{Activity, Device, NpuSmiInfo};
 use pto_quarantine::Record;
 
 use super::{new, quoted_list};
-use crate::acl_probe::{AclAnswer, AclProbe};
+use pto_devices::acl_probe::{AclAnswer, AclProbe};
 use crate::check::{Check, Source};
 use crate::facts::device_nodes;
 use crate::finding::Finding;

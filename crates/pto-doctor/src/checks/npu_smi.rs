@@ -5,7 +5,7 @@ use pto_platform::npu_smi::{Device, Failure, FailureKind, Health, NpuSmiInfo};
 
 use super::new;
 use super::npu::shared;
-use crate::ask::Answer;
+use pto_devices::Answer;
 use crate::check::{Check, Source};
 use crate::facts::{self, device_nodes};
 use crate::finding::Finding;

@@ -5,7 +5,7 @@ use pto_platform::files::{parse_dist_manifest, parse_dist_state, parse_pto_isa_p
 use sha2::{Digest, Sha256};
 
 use super::{new, sentence};
-use crate::ask::Answer;
+use pto_devices::Answer;
 use crate::check::{Check, Source};
 use crate::facts;
 use crate::files::{self, Reading};

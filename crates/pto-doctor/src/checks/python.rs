@@ -6,7 +6,7 @@ use pto_context::Context;
 use pto_platform::Version;
 
 use super::{new, sentence};
-use crate::ask::Answer;
+use pto_devices::Answer;
 use crate::check::{Check, Source};
 use crate::facts;
 use crate::finding::Finding;

@@ -5,7 +5,7 @@ use std::path::Path;
 use pto_context::Context;
 use pto_store::Store;
 
-use crate::ask::Answer;
+use pto_devices::Answer;
 use crate::files;
 
 /// Who examines: decides which device nodes can be opened.
