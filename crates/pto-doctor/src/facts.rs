@@ -105,9 +105,8 @@ pub(crate) fn cann_releases(cx: &Context, root: &Path) -> Vec<(PathBuf, Version)
 
 /// A program of CANN's: inside the one that is meant, else on `PATH`.
 pub(crate) fn cann_program(cx: &Context, root: &Path, name: &str) -> Option<PathBuf> {
-    let inside = ["bin", "tools/profiler/bin", "tools/cannsim/bin"].map(|dir| root.join(dir).join(name));
     let on_path = || which::which_in_global(name, cx.var_os("PATH")).ok()?.next();
-    inside.into_iter().find(|path| files::is_file(cx, path)).or_else(on_path)
+    cann::program_inside(cx, root, name).or_else(on_path)
 }
 
 /// The CANN that a program belongs to, if it is another than the first.

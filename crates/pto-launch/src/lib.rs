@@ -50,6 +50,7 @@ mod host_acl;
 mod path;
 mod phase;
 mod request;
+mod simulation;
 mod supervise;
 mod verdict;
 pub mod worker;
@@ -63,5 +64,6 @@ pub use path::{
 pub use phase::Phase;
 pub use request::LaunchRequest;
 pub use pto_platform::{RanOn, RunMode};
-pub use supervise::{Launched, Worker, launch};
+pub use simulation::{SIMULATOR_VARIABLE, Simulated, Simulation, Simulator};
+pub use supervise::{Launched, Worker, launch, simulate};
 pub use verdict::{Note, Verdict};
