@@ -30,6 +30,7 @@
 //! This crate must not know how an artifact is launched, what a manifest looks like, nor how its values were given: a hint
 //! alone may name an option of `cargo xtask`.
 
+pub mod artifact;
 pub mod bisheng;
 pub mod cann;
 pub mod cpu;

@@ -1,5 +1,6 @@
 //! Facts about Ascend NPUs as data, and the pure parsers that go with them: targets, core types, the vocabularies for
-//! one architecture, the SoC table, on-chip memory sizes, the pairs of driver and CANN that work; and what `npu-smi`
+//! one architecture, the SoC table, on-chip memory sizes, what device code says of itself ([`device_elf`]), the pairs of
+//! driver and CANN that work; and what `npu-smi`
 //! prints ([`npu_smi`]), the files of drivers, CANN and checkouts ([`files`]), and Docker's JSON ([`docker`]).
 //!
 //! No parser fails or panics: what it does not understand it returns as a [`Note`], beside everything else.
@@ -19,6 +20,7 @@
 mod arch;
 mod cann_release;
 mod core_type;
+pub mod device_elf;
 pub mod docker;
 mod entries;
 mod error;

@@ -8,6 +8,8 @@
 //! assert!(headers.join("pto/pto-inst.hpp").is_file());
 //! ```
 
+pub mod elf;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
