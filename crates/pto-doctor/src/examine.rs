@@ -12,10 +12,10 @@ use crate::facts;
 use crate::finding::{Finding, Status};
 use crate::names;
 use crate::probes::{Pinned, Probes};
-use pto_devices::ProbeOptions;
 use crate::redact::Redactor;
 use crate::report::{CheckReport, Readiness, Report};
 use crate::snapshot;
+use pto_devices::ProbeOptions;
 
 /// How to examine.
 #[derive(Debug, Clone)]

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use pto_compile::cann::{self, Located, Release};
 use pto_context::Context;
+pub(crate) use pto_devices::{Node, Nodes, device_nodes, driver_library_path, driver_root};
 use pto_platform::files::{DriverInfo, VersionsEnv, parse_cann_file, parse_driver_info, parse_versions_env};
 use pto_platform::{Generation, Machine, Version};
-pub(crate) use pto_devices::{Node, Nodes, device_nodes, driver_library_path, driver_root};
 use pto_ptoas::Layout;
 
 use crate::files::{self, Reading};

@@ -59,11 +59,12 @@ pub use args::{Argument, Buffer, Init, Scalar};
 pub use error::LaunchError;
 pub use host_acl::{HOST_ACL_VARIABLE, host_acl};
 pub use path::{
-    Asked, BadDevice, Candidate, Choice, Host, LaunchPath, NoDevice, NoPath, Tools, UnknownPath, choose_device, choose_path,
+    Asked, BadDevice, Candidate, Choice, Host, LaunchPath, NoDevice, NoPath, Tools, UnknownPath, choose_device,
+    choose_path,
 };
 pub use phase::Phase;
-pub use request::LaunchRequest;
 pub use pto_platform::{RanOn, RunMode};
+pub use request::LaunchRequest;
 pub use simulation::{SIMULATOR_VARIABLE, Simulated, Simulation, Simulator};
 pub use supervise::{Launched, Worker, launch, simulate};
 pub use verdict::{Note, Verdict};

@@ -213,12 +213,13 @@ enum End {
 
 /// What a status means. Simulators are scripts, in which a signal is an exit code.
 fn crash(status: Status) -> End {
-    let name = |signal: i32| {
-        signal_hook::low_level::signal_name(signal).map_or(format!("signal {signal}"), str::to_owned)
-    };
+    let name =
+        |signal: i32| signal_hook::low_level::signal_name(signal).map_or(format!("signal {signal}"), str::to_owned);
     match status {
         Status::Exited(0) | Status::Interrupted => End::Well,
-        Status::Exited(code) if code > SHELL_SIGNAL && signal_hook::low_level::signal_name(code - SHELL_SIGNAL).is_some() => {
+        Status::Exited(code)
+            if code > SHELL_SIGNAL && signal_hook::low_level::signal_name(code - SHELL_SIGNAL).is_some() =>
+        {
             End::Crash(name(code - SHELL_SIGNAL))
         }
         Status::Exited(code) => End::Code(code),
@@ -256,11 +257,14 @@ fn joined(option: &str, path: &Path) -> OsString {
 fn one_text(args: &[OsString]) -> Result<String, LaunchError> {
     let words: Option<Vec<&str>> = args.iter().map(|arg| arg.to_str()).collect();
     match words {
-        Some(words) if !words.iter().any(|word| word.contains(|c: char| c.is_whitespace() || "\"'\\$`".contains(c))) => {
+        Some(words)
+            if !words.iter().any(|word| word.contains(|c: char| c.is_whitespace() || "\"'\\$`".contains(c))) =>
+        {
             Ok(words.join(" "))
         }
         _ => Err(LaunchError::Setup {
-            message: "`cannsim` takes the worker's arguments as one text, and one of them holds a blank or a quote".to_owned(),
+            message: "`cannsim` takes the worker's arguments as one text, and one of them holds a blank or a quote"
+                .to_owned(),
             hint: Some("set `TMPDIR` to a directory without them, or use `--launch msprof`".to_owned()),
         }),
     }

@@ -12,10 +12,10 @@ use crate::error::LaunchError;
 use crate::exchange::{Answer, Exchange, Refusal, Report};
 use crate::phase::Phase;
 use crate::request::LaunchRequest;
-use crate::simulation::{Simulated, Simulation};
-use pto_platform::RunMode;
+use crate::simulation::{Simulated, Simulation, noise_removed};
 use crate::verdict::{Note, Verdict};
 use crate::worker;
+use pto_platform::RunMode;
 
 /// How many of its last lines are kept of a worker that died.
 const LAST_LINES: usize = 6;
@@ -140,18 +140,17 @@ fn launch_on(
         notes: report.notes,
         device_time: report.device_time_ns.map(Duration::from_nanos),
         duration: ended.duration,
-        said: [ended.stdout.masked(), ended.stderr.masked()].concat(),
+        said: match simulation {
+            Some(_) => noise_removed(&[ended.stdout.masked(), ended.stderr.masked()].concat()),
+            None => [ended.stdout.masked(), ended.stderr.masked()].concat(),
+        },
         run_mode: exchange.read_run_mode(),
         simulated,
     })
 }
 
 /// A simulator gets the program's name and not the link to the file that runs, which would lead to the simulator itself.
-fn started(
-    worker: &Worker,
-    args: &[OsString],
-    simulation: Option<&Simulation>,
-) -> Result<Invocation, LaunchError> {
+fn started(worker: &Worker, args: &[OsString], simulation: Option<&Simulation>) -> Result<Invocation, LaunchError> {
     let Some(simulation) = simulation else { return Ok(Invocation::new(worker.image.clone()).args(args)) };
     simulation.make_output().map_err(LaunchError::Exchange)?;
     simulation.invocation(&worker.program, args)

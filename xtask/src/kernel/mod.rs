@@ -3,6 +3,7 @@
 mod adopt;
 mod build;
 mod clean;
+mod launch;
 mod list;
 mod new;
 mod page;

@@ -7,12 +7,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Missing, Part};
-use pto_devices::Devices;
 use crate::facts::{cann_installs, cann_version_files, driver_root, pypto_home, pypto_src};
 use crate::files::{self, Reading};
 use crate::probes::Probes;
 use crate::report::Report;
 use crate::snapshot::Snapshot;
+use pto_devices::Devices;
 
 /// Every part but the logs.
 pub(super) fn parts(cx: &Context, probes: &Probes, report: &Report, missing: &mut Vec<Missing>) -> Vec<Part> {

@@ -19,10 +19,10 @@ use crate::check::{Check, Source, checks};
 use crate::error::DoctorError;
 use crate::examine::judge;
 use crate::probes::Probes;
-use pto_devices::ProbeOptions;
 use crate::report::Report;
 use crate::triage::{Surroundings, Triager};
 use mask::Mask;
+use pto_devices::ProbeOptions;
 
 const SCHEMA: &str = "ptokit.bundle-manifest/1";
 const MANIFEST: &str = "manifest.json";

@@ -79,7 +79,9 @@ pub enum NoPath {
         npus: BTreeSet<Target>,
     },
     /// Nobody knows what runs on the NPU that is here.
-    #[error("the NPU here is `{name}`, which does not tell its generation; a `{target}` kernel is not launched on a guess")]
+    #[error(
+        "the NPU here is `{name}`, which does not tell its generation; a `{target}` kernel is not launched on a guess"
+    )]
     Undecided {
         /// The NPU's name.
         name: String,
@@ -87,7 +89,9 @@ pub enum NoPath {
         target: Target,
     },
     /// ACL is answered by the model.
-    #[error("ACL is answered by the CA model here (`{library}` is loaded), so nothing launched directly would reach an NPU")]
+    #[error(
+        "ACL is answered by the CA model here (`{library}` is loaded), so nothing launched directly would reach an NPU"
+    )]
     Modelled {
         /// The library.
         library: String,
@@ -211,7 +215,7 @@ fn model(target: Target, tools: &Tools, path: LaunchPath) -> Result<(), NoPath> 
         _ => Ok(&()),
     };
     let missing = |why: &String| NoPath::Lacks { path, missing: why.clone() };
-    tools.model.as_ref().and(program).map(|()| ()).map_err(missing)
+    tools.model.as_ref().and(program).copied().map_err(missing)
 }
 
 fn list(targets: &BTreeSet<Target>) -> String {

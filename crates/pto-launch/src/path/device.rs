@@ -253,9 +253,6 @@ mod tests {
             assert!(matches!(of(Some(bad), None), Err(BadDevice::NotADevice { .. })), "{bad}");
         }
         let error = of(Some("npu:0"), Some("1")).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "`NPU_DEVICE` names device 0, `TASK_DEVICE` device 1; one of them is somebody else's"
-        );
+        assert_eq!(error, "`NPU_DEVICE` names device 0, `TASK_DEVICE` device 1; one of them is somebody else's");
     }
 }

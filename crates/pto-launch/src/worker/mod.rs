@@ -9,9 +9,9 @@ use std::io::Write;
 use crate::exchange::{Answer, Exchange, Refusal, Report};
 use crate::phase::Phase;
 use crate::request::LaunchRequest;
+use crate::verdict::Verdict;
 use pto_acl::Acl;
 use pto_platform::RunMode;
-use crate::verdict::Verdict;
 
 use session::Session;
 
