@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::compare::{Region, Rule, Tolerance};
+use crate::compare::{Criterion, Region, Rule, Tolerance};
 use crate::{DType, Error, Options, Shape};
 
 /// The names of the rules.
@@ -202,10 +202,19 @@ impl Spec {
         }
     }
 
+    /// What a tensor of this dtype is judged by; the scores of `top-k` are the caller's to read.
+    ///
+    /// # Errors
+    /// As [`Spec::rule`].
+    pub fn criterion(&self, dtype: DType) -> Result<Criterion, SpecError> {
+        let rule = self.rule(dtype)?;
+        Ok(Criterion { region: self.region(), ..Criterion::new(rule, self.options()) })
+    }
+
     /// The rule for a tensor of this dtype.
     ///
     /// # Errors
-    /// A number that is missing, belongs to another rule, or makes no sense; a looser rule without a reason.
+    /// A number that is missing, belongs to another rule, or makes no sense.
     pub fn rule(&self, dtype: DType) -> Result<Rule, SpecError> {
         let kind = self.rule.unwrap_or(RuleKind::Close);
         self.refuse_foreign(kind)?;
@@ -246,11 +255,18 @@ impl Spec {
             }
         };
         rule.check().map_err(|error: Error| SpecError::Number(error.to_string()))?;
-        let reason = self.reason.as_deref().is_some_and(|reason| !reason.trim().is_empty());
-        if rule.is_looser_than_default(dtype) && !reason {
-            return Err(SpecError::NoReason { rule: rule.to_string(), dtype, default: default.to_string() });
-        }
         Ok(rule)
+    }
+
+    /// Whether a rule lets more pass than the default of the dtype, and nothing says why.
+    pub fn lacks_reason(&self, rule: &Rule, dtype: DType) -> Option<SpecError> {
+        let reason = self.reason.as_deref().is_some_and(|reason| !reason.trim().is_empty());
+        let default = Tolerance::default_for(dtype).to_string();
+        (rule.is_looser_than_default(dtype) && !reason).then(|| SpecError::NoReason {
+            rule: rule.to_string(),
+            dtype,
+            default,
+        })
     }
 
     fn refuse_foreign(&self, rule: RuleKind) -> Result<(), SpecError> {
