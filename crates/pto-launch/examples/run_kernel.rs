@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pto_context::{Context, Silent};
-use pto_launch::{Argument, Buffer, Init, LaunchError, LaunchRequest, Launched, Scalar, Verdict, Worker};
+use pto_launch::{Argument, Buffer, Init, LaunchError, LaunchRequest, Launched, Limits, Scalar, Verdict, Worker};
 
 /// Outputs hold this until the kernel writes: it is neither 0 nor a sensible number of any type.
 const NEVER_WRITTEN: u8 = 0xa5;
@@ -45,8 +45,13 @@ fn run() -> Result<Launched, Box<dyn Error>> {
         acl: vec![pto_launch::host_acl(&cx, worker.program())?],
         device: 0,
         memory_limit: Some(16 << 30),
-        sync_timeout: Duration::from_secs(30),
-        process_timeout: Duration::from_secs(60),
+        repeats: 1,
+        limits: Limits {
+            process: Duration::from_secs(60),
+            launch: Duration::from_secs(20),
+            sync: Duration::from_secs(30),
+            teardown: Duration::from_secs(20),
+        },
     };
     Ok(pto_launch::launch(&cx, &worker, &request)?)
 }

@@ -168,7 +168,7 @@ impl Simulation {
     /// Weighs how the simulator ended against the worker's result, and collects what it left. A result counts as complete
     /// when the worker had written all of it and gone on to release everything.
     pub(crate) fn after(&self, exchange: &Exchange, ended: &Output, verdict: &mut Verdict) -> Simulated {
-        let phase = exchange.phase();
+        let phase = exchange.phase().map(|(_, phase)| phase);
         let mut warning = None;
         let overruled = match verdict {
             Verdict::Completed if phase == Some(Phase::Teardown) => {

@@ -12,6 +12,7 @@ use crate::error::LaunchError;
 use crate::exchange::{Answer, Exchange, Refusal, Report};
 use crate::phase::Phase;
 use crate::request::LaunchRequest;
+use crate::run::{self, Run, Variants};
 use crate::simulation::{Simulated, Simulation, noise_removed};
 use crate::verdict::{Note, Verdict};
 use crate::worker;
@@ -65,15 +66,23 @@ impl Worker {
 }
 
 /// What a launch gave.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Launched {
-    /// How it ended.
+    /// How it ended; `Completed` if every repeat did.
     pub verdict: Verdict,
-    /// The output buffers by name; empty unless the launch completed.
+    /// The device it ran on.
+    pub device: u32,
+    /// The repeat that was under way when it ended, counted from 1: the last, unless it ended early.
+    pub repeat: u32,
+    /// The output buffers of the first repeat by name; empty unless the launch completed.
     pub outputs: BTreeMap<String, Vec<u8>>,
+    /// The repeats that completed, in order.
+    pub runs: Vec<Run>,
+    /// The outputs of the repeats that gave others than the first; none unless the launch completed.
+    pub variants: Variants,
     /// What the kernel's runtime counted.
     pub notes: Vec<Note>,
-    /// From launch to end by the stream's clock, when events were recorded.
+    /// From launch to end by the stream's clock, when events were recorded; of several repeats the middle one.
     pub device_time: Option<Duration>,
     /// From starting the worker to its end.
     pub duration: Duration,
@@ -126,7 +135,7 @@ fn launch_on(
     let args = [worker::ARGUMENT.into(), exchange.path().as_os_str().to_owned()];
     let ended = started(worker, &args, simulation)?
         .env(worker::VARIABLE, "1")
-        .deadline(request.process_timeout)
+        .deadline(request.limits.process)
         .grace(GRACE)
         .capture_limit(2 * SAID)
         .run(cx)
@@ -134,11 +143,17 @@ fn launch_on(
     let mut report = judge(&exchange, &ended, worker, request, simulation)?;
     let simulated = simulation.map(|simulation| simulation.after(&exchange, &ended, &mut report.verdict));
     let completed = report.verdict == Verdict::Completed;
+    let outputs = || request.buffers().filter(|(_, buffer)| buffer.output);
     Ok(Launched {
-        outputs: if completed { read_outputs(&exchange, request)? } else { BTreeMap::new() },
+        outputs: match completed {
+            true => run::read(&exchange, 0, outputs()).map_err(LaunchError::Exchange)?,
+            false => BTreeMap::new(),
+        },
         verdict: report.verdict,
+        device: request.device,
+        repeat: 1 + exchange.phase().map_or(0, |(run, _)| run),
         notes: report.notes,
-        device_time: report.device_time_ns.map(Duration::from_nanos),
+        device_time: run::median_device_time(&report.runs),
         duration: ended.duration,
         said: match simulation {
             Some(_) => noise_removed(&[ended.stdout.masked(), ended.stderr.masked()].concat()),
@@ -146,6 +161,11 @@ fn launch_on(
         },
         run_mode: exchange.read_run_mode(),
         simulated,
+        variants: match completed {
+            true => Variants::new(dir, &report.runs, outputs().map(|(index, buffer)| (index, buffer.named()))),
+            false => Variants::default(),
+        },
+        runs: report.runs,
     })
 }
 
@@ -168,7 +188,16 @@ fn judge(
     if ended.status == Status::Interrupted {
         return Err(LaunchError::Interrupted);
     }
-    match exchange.read_answer() {
+    let answer = exchange.read_answer();
+    if let Some(phase) = exchange.overdue() {
+        let runs = match answer {
+            Some(Answer::Launched(report)) => report.runs,
+            _ => Vec::new(),
+        };
+        let verdict = Verdict::hung(phase, request.limits.of(phase), last_words_of(ended));
+        return Ok(Report { verdict, notes: Vec::new(), runs });
+    }
+    match answer {
         Some(Answer::Refused(refusal)) => Err(refused(refusal, request)),
         Some(Answer::Launched(mut report)) => {
             if let Verdict::Hung { last_words, .. } = &mut report.verdict {
@@ -182,6 +211,10 @@ fn judge(
             }
             Ok(report)
         }
+        None if !exchange.path().is_dir() => Err(LaunchError::Setup {
+            message: format!("the directory of the launch, `{}`, was removed while it ran", exchange.path().display()),
+            hint: Some("look for what removes files in it: the kernel, or a cleaner of temporary files".to_owned()),
+        }),
         None if exchange.was_given_up() => Err(LaunchError::Setup {
             message: format!("the worker could not write its answer: {}", last_words_of(ended)),
             hint: Some("free some space, or set `TMPDIR` to a directory on another disk".to_owned()),
@@ -191,7 +224,7 @@ fn judge(
             status: ended.status.to_string(),
             last_words: last_words_of(ended),
         }),
-        None => Ok(Report { verdict: death(exchange, ended, worker)?, notes: Vec::new(), device_time_ns: None }),
+        None => Ok(Report { verdict: death(exchange, ended, worker)?, notes: Vec::new(), runs: Vec::new() }),
     }
 }
 
@@ -206,7 +239,7 @@ fn refused(refusal: Refusal, request: &LaunchRequest) -> LaunchError {
 
 /// The verdict on a process that ended before its time.
 fn death(exchange: &Exchange, ended: &Output, worker: &Worker) -> Result<Verdict, LaunchError> {
-    let entered = exchange.phase();
+    let entered = exchange.phase().map(|(_, phase)| phase);
     let (phase, last_words) = (entered.unwrap_or(Phase::Open), last_words_of(ended));
     match ended.status {
         Status::Exited(code) if entered.is_none() => {
@@ -217,10 +250,7 @@ fn death(exchange: &Exchange, ended: &Output, worker: &Worker) -> Result<Verdict
             let name = signal_hook::low_level::signal_name(signal).map_or(format!("signal {signal}"), str::to_owned);
             Ok(Verdict::Crashed { signal: name, phase, last_words })
         }
-        Status::TimedOut { deadline } => {
-            let limit_ms = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
-            Ok(Verdict::Hung { phase, limit_ms, last_words })
-        }
+        Status::TimedOut { deadline } => Ok(Verdict::hung(phase, deadline, last_words)),
         Status::Interrupted => Err(LaunchError::Interrupted),
     }
 }
@@ -231,12 +261,4 @@ fn last_words_of(ended: &Output) -> String {
     let skipped = words.chars().count().saturating_sub(LAST_CHARACTERS);
     let visible = |c: char| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
     words.chars().skip(skipped).map(visible).collect()
-}
-
-fn read_outputs(exchange: &Exchange, request: &LaunchRequest) -> Result<BTreeMap<String, Vec<u8>>, LaunchError> {
-    let outputs = request.buffers().filter(|(_, buffer)| buffer.output);
-    outputs
-        .map(|(index, buffer)| Ok((buffer.name.clone(), exchange.read_output(index, buffer)?)))
-        .collect::<std::io::Result<_>>()
-        .map_err(LaunchError::Exchange)
 }

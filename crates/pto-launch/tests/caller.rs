@@ -35,10 +35,12 @@ fn hanging(rig: &Rig) -> Option<Child> {
     let child = start(rig, &library("kernels.c")?, "hang_in_launcher");
     let entered = || {
         let launches = std::fs::read_dir(rig.scratch.path()).unwrap().flatten();
-        launches.into_iter().any(|launch| launch.path().join("entered.Launch").is_symlink())
+        launches.into_iter().any(|launch| {
+            std::fs::read_link(launch.path().join("phase")).is_ok_and(|phase| phase == Path::new("0.Launch"))
+        })
     };
     await_that("the worker did not get to its launcher", entered);
-    assert_eq!(rig.processes().len(), 2, "caller and worker");
+    assert_eq!(rig.processes().len(), 3, "caller, keeper and worker");
     Some(child)
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pto_context::Context;
 use pto_kernel::KernelError;
 use pto_kernel::cases::CaseFilter;
-use pto_kernel::run::{KernelStatus, Report, TestOptions, test_kernels, test_on_host};
+use pto_kernel::run::{KernelStatus, MOST_REPEATS, Report, TestOptions, test_kernels, test_on_host};
 use pto_launch::LaunchPath;
 use pto_platform::{Soc, Target};
 
@@ -57,6 +57,9 @@ struct Options {
     /// How many cases run at once; never more than there are processors
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+    /// How often each case is launched, with all buffers filled anew [default: 5 on a device, else 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_REPEATS)))]
+    repeats: Option<u32>,
 }
 
 pub(super) fn soc(name: &str) -> Result<&'static Soc, String> {
@@ -102,6 +105,7 @@ impl Options {
             case: self.case.clone(),
             seed: self.seed,
             jobs: self.jobs.map(usize::from),
+            repeats: self.repeats,
         }
     }
 }

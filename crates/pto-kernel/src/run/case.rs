@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use pto_acl::LoadPlan;
-use pto_context::{Context, Event};
+use pto_context::{Context, Event, with_causes};
 use pto_golden::{Tensor, poison};
-use pto_launch::{Argument, Buffer, Init, LaunchPath, LaunchRequest, Launched, Scalar, host_acl, launch, simulate};
+use pto_launch::{
+    Argument, Buffer, DevicePool, Init, LaunchPath, LaunchRequest, Launched, Scalar, host_acl, launch, simulate,
+};
 use pto_platform::Soc;
 
 use super::build::Built;
 use super::case_result::{CaseResult, CaseStatus};
-use super::deadlines::Deadlines;
+use super::deadlines::{Pace, limits};
 use super::error::RunError;
 use super::judge::judge;
 use super::launching::{LaunchReport, Launching};
@@ -28,6 +30,11 @@ pub(super) struct CaseRunner<'a> {
     pub(super) manifest: &'a Manifest,
     pub(super) built: &'a Built,
     pub(super) launching: &'a Launching,
+    pub(super) pace: Pace,
+    /// How often each case is launched.
+    pub(super) repeats: u32,
+    /// The devices it may run on; nobody's on the CPU and on a model.
+    pub(super) devices: Option<&'a DevicePool>,
 }
 
 impl CaseRunner<'_> {
@@ -48,7 +55,7 @@ impl CaseRunner<'_> {
         }
         let start = Instant::now();
         let bound = bind(self.manifest, case, Cores::from(self.launching.soc))?;
-        let mut result = CaseResult::started(case, self.workshop.target(), bound.block_dim);
+        let mut result = CaseResult::started(case, self.workshop.target(), bound.block_dim, self.repeats);
         let inputs = inputs::make(self.manifest, &bound)?;
         match golden::make(self.cx, self.manifest, &bound, &inputs)? {
             Err(why) => {
@@ -56,18 +63,38 @@ impl CaseRunner<'_> {
                 result.message = why;
             }
             Ok(golden) => {
-                let launched = self.launch(case, &bound, &inputs)?;
-                result.launch = Some(LaunchReport::new(self.launching, &launched));
-                judge(self.manifest, &bound, launched, &inputs, &golden, &mut result)?;
+                self.launch_and_judge(case, &bound, &inputs, &golden, &mut result)?;
             }
         }
         result.seconds = start.elapsed().as_secs_f64();
         Ok(result)
     }
 
+    /// Without a device a case is blocked, and what others gave before stays.
+    fn launch_and_judge(
+        &self,
+        case: &Case,
+        bound: &BoundCase,
+        inputs: &BTreeMap<String, Tensor>,
+        golden: &BTreeMap<String, Tensor>,
+        result: &mut CaseResult,
+    ) -> Result<(), RunError> {
+        match self.launch(case, bound, inputs) {
+            Ok(launched) => {
+                result.launch = Some(LaunchReport::new(self.launching, &launched));
+                judge(self.manifest, bound, launched, inputs, golden, result)
+            }
+            Err(RunError::Launch(error)) if error.is_about_devices() => {
+                result.status = CaseStatus::Blocked;
+                (result.message, result.hint) = (with_causes(&error), error.hint());
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     fn launch(&self, case: &Case, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Launched, RunError> {
         let on_cpu = self.launching.path == LaunchPath::Cpu;
-        let deadlines = Deadlines::of(self.cx, self.launching.path)?;
         let request = LaunchRequest {
             library: self.built.library.clone(),
             symbol: self.built.symbol.clone(),
@@ -75,15 +102,18 @@ impl CaseRunner<'_> {
             acl: acl_candidates(self.cx, self.workshop, on_cpu)?,
             device: self.launching.device_number(),
             memory_limit: on_cpu.then(physical_memory),
-            sync_timeout: deadlines.sync,
-            process_timeout: deadlines.process,
+            repeats: self.repeats,
+            limits: limits(self.cx, self.pace)?,
         };
         let worker = &self.workshop.setup.worker;
         if let Some(model) = &self.launching.model {
             return Ok(simulate(self.cx, worker, &request, &model.simulation(self.workshop, self.manifest, case))?);
         }
         let cx = if on_cpu { playing(self.cx, self.launching.soc) } else { self.cx.clone() };
-        Ok(launch(&cx, worker, &request)?)
+        Ok(match self.devices {
+            Some(devices) => devices.launch(&cx, worker, &request)?,
+            None => launch(&cx, worker, &request)?,
+        })
     }
 }
 

@@ -141,7 +141,8 @@ impl KernelResult {
         duration: Duration,
     ) -> Self {
         let passed = !cases.is_empty() && cases.iter().all(CaseResult::passed);
-        let differs = cases.iter().any(|case| !case.passed() && case.status != CaseStatus::NoGolden);
+        let differs = cases.iter().any(|case| !case.passed() && case.is_verdict());
+        let blocked = cases.iter().any(|case| case.status == CaseStatus::Blocked);
         Self {
             name: manifest.name.clone(),
             path: manifest.path.clone(),
@@ -152,6 +153,7 @@ impl KernelResult {
             status: match (passed, differs) {
                 (true, _) => KernelStatus::Passed,
                 (false, true) => KernelStatus::Failed,
+                (false, false) if blocked => KernelStatus::Blocked,
                 // All that is wrong is that there was nothing to judge by: that says nothing about the kernel.
                 (false, false) => KernelStatus::Malformed,
             },

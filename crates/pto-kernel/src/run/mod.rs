@@ -22,6 +22,7 @@ mod on_host;
 mod pins;
 mod place;
 mod plan;
+mod repeats;
 mod report;
 mod suite;
 mod workshop;
@@ -29,7 +30,7 @@ mod workshop;
 use std::time::Instant;
 
 use pto_context::{Context, in_parallel};
-use pto_launch::LaunchPath;
+use pto_launch::{DevicePool, LaunchPath};
 use pto_platform::{Soc, Target};
 
 use crate::cases::{Case, CaseFilter, Cores, bind, derive};
@@ -37,12 +38,14 @@ use crate::manifest::Manifest;
 
 pub use build::{Built, build_kernel, cpu_request};
 pub use case_result::{CaseResult, CaseStatus};
+pub use deadlines::{MOST_REPEATS, Pace};
 pub use error::{Fault, RunError};
 pub use kernel_result::{BuildReport, Chosen, KernelResult, KernelStatus, NotTried, Problem};
 pub use launching::{HostFacts, LaunchReport, Launching, SimulationReport};
 pub use on_host::{suggested_target, test_on_host};
 pub use pins::{ACL_HEADERS, PTO_ISA, zig};
 pub use plan::{KernelPlan, plan_kernel};
+pub use repeats::{Difference, Repeats};
 pub use report::{Report, Totals};
 pub use suite::{Suite, Tried, test_kernels};
 pub use workshop::{CpuTools, Fetching, HeaderSource, Setup, Workshop};
@@ -63,6 +66,8 @@ pub struct TestOptions {
     pub seed: Option<u64>,
     /// How many cases run at once; all cores if nothing is said.
     pub jobs: Option<usize>,
+    /// How often each case is launched; as its target needs it if nothing is said.
+    pub repeats: Option<u32>,
 }
 
 /// Builds a kernel for the workshop's target and runs its cases. `progress` is called after each case.
@@ -84,8 +89,13 @@ pub fn test_kernel(
     let note = smallest_on_a_model(manifest, &launching, options, &mut cases)?;
     let built = build_kernel(cx, workshop, manifest, soc).map_err(|error| error.in_manifest(manifest))?;
     fit::check(&built, target, launching.path)?;
-    let runner = case::CaseRunner { cx, workshop, manifest, built: &built, launching: &launching };
-    // On the CPU each case is a thread per core of the SoC already: more at once than processors only slow it down.
+    let pace = Pace::of(cx, launching.path);
+    let repeats = deadlines::repeats(cx, pace, options.repeats)?;
+    let wait = deadlines::device_wait(cx)?;
+    let pool = DevicePool::new(cx, launching.slots(), &format!("kernel `{}`", manifest.name), wait);
+    let devices = (launching.path == LaunchPath::Direct).then_some(&pool);
+    let runner =
+        case::CaseRunner { cx, workshop, manifest, built: &built, launching: &launching, pace, repeats, devices };
     let mut results = in_parallel(&cases, launching.jobs(options.jobs), |case| -> Result<_, RunError> {
         let result = runner.run(case).map_err(|error| error.in_manifest(manifest))?;
         progress(&result);

@@ -1,8 +1,10 @@
-//! The worker's side: one launch in this process, which then ends.
+//! The worker's side: one launch, with all its repeats, in this process, which then ends.
 
+mod keeper;
 mod notes;
 mod process;
 mod session;
+mod watchdog;
 
 use std::io::Write;
 
@@ -14,6 +16,7 @@ use pto_acl::Acl;
 use pto_platform::RunMode;
 
 use session::Session;
+use watchdog::Watchdog;
 
 /// The first argument that makes a program a worker. The second is the directory of the launch.
 pub const ARGUMENT: &str = "__pto-launch-worker";
@@ -28,23 +31,25 @@ pub fn intercept() {
     if args.next().is_none_or(|first| first != ARGUMENT) {
         return;
     }
+    keeper::fork();
     run(&Exchange::new(args.next().unwrap_or_default()))
 }
 
 fn run(exchange: &Exchange) -> ! {
-    exchange.enter(Phase::Open);
+    exchange.enter(0, Phase::Open);
+    let watchdog = Watchdog::start(exchange);
     let (request, mut session) = match open(exchange) {
         Ok(opened) => opened,
         Err(refusal) => leave(exchange, &Answer::Refused(refusal)),
     };
-    let outcome = session.launch(exchange, &request);
+    let outcome = session.launch_all(exchange, &request, &watchdog);
     process::occupy_standard_descriptors();
     let verdict = match session::verdict(exchange, &request, outcome) {
         Ok(verdict) => verdict,
         Err(refusal) => leave(exchange, &Answer::Refused(refusal)),
     };
     let completed = verdict == Verdict::Completed;
-    let mut report = Report { verdict, notes: Vec::new(), device_time_ns: session.device_time_ns() };
+    let mut report = Report { verdict, notes: Vec::new(), runs: session.runs() };
     // Answered twice: a kernel that was stopped midway may hold a lock that its runtime's report needs.
     answer(exchange, &Answer::Launched(report.clone()));
     report.notes = session.notes();
@@ -53,7 +58,8 @@ fn run(exchange: &Exchange) -> ! {
         leave(exchange, &last);
     }
     answer(exchange, &last);
-    exchange.enter(Phase::Teardown);
+    exchange.enter(request.repeats - 1, Phase::Teardown);
+    watchdog.limit(Phase::Teardown, request.limits.teardown);
     drop(session);
     std::process::exit(0)
 }
