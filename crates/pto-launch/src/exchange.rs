@@ -11,8 +11,8 @@ use crate::args::{Buffer, Init, repeated};
 use crate::phase::Phase;
 use crate::request::LaunchRequest;
 use crate::run::Run;
-use crate::run_mode::RunMode;
 use crate::verdict::{Note, Verdict};
+use pto_platform::RunMode;
 
 /// Files are compared in pieces of this many bytes.
 const PIECE: usize = 1 << 20;

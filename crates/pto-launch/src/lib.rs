@@ -56,10 +56,11 @@ mod error;
 mod exchange;
 mod host_acl;
 mod lease;
+mod path;
 mod phase;
 mod request;
 mod run;
-mod run_mode;
+mod simulation;
 mod supervise;
 mod verdict;
 pub mod worker;
@@ -68,9 +69,14 @@ pub use args::{Argument, Buffer, Init, Scalar};
 pub use error::LaunchError;
 pub use host_acl::{HOST_ACL_VARIABLE, host_acl};
 pub use lease::{DevicePool, Slot};
+pub use path::{
+    Asked, BadDevice, Candidate, Choice, Host, LaunchPath, NoDevice, NoPath, Tools, UnknownPath, choose_path,
+    rank_devices,
+};
 pub use phase::Phase;
+pub use pto_platform::{RanOn, RunMode};
 pub use request::{LaunchRequest, Limits};
 pub use run::{Run, Variants};
-pub use run_mode::RunMode;
-pub use supervise::{Launched, Worker, launch};
+pub use simulation::{SIMULATOR_VARIABLE, Simulated, Simulation, Simulator};
+pub use supervise::{Launched, Worker, launch, simulate};
 pub use verdict::{Note, Verdict};

@@ -4,7 +4,6 @@ use pto_context::Context;
 use pto_kernel::Manifest;
 use pto_kernel::record::{Circumstances, Contents, Logbook, Record, interrupted, record};
 use pto_kernel::run::{KernelResult, KernelStatus, Report, Suite};
-use pto_platform::Target;
 use pto_process::shell_word;
 
 use crate::exit::Failure;
@@ -32,16 +31,15 @@ pub fn read(cx: &Context) -> Result<Contents, Failure> {
 pub struct Asked<'a> {
     cx: &'a Context,
     kernels: Vec<Manifest>,
-    target: Target,
     circumstances: Circumstances,
 }
 
 impl<'a> Asked<'a> {
     /// `complete` says whether all cases are to run.
-    pub fn new(cx: &'a Context, suite: &Suite, target: Target, complete: bool) -> Self {
+    pub fn new(cx: &'a Context, suite: &Suite, complete: bool) -> Self {
         let circumstances =
             Circumstances { verb: "test".to_owned(), repeat: typed(), complete, ..Circumstances::default() };
-        Self { cx, kernels: suite.kernels.clone(), target, circumstances }
+        Self { cx, kernels: suite.kernels.clone(), circumstances }
     }
 
     /// Records every kernel of a report, also one that the user ended the run of. One whose manifest does not load is none yet.
@@ -53,19 +51,11 @@ impl<'a> Asked<'a> {
         let records = report.kernels.iter().filter(wanted).filter_map(|result| {
             let manifest = self.kernels.iter().find(|manifest| manifest.path == result.path)?;
             Some(match result.status {
-                KernelStatus::Interrupted => interrupted(self.cx, manifest, self.target, &self.circumstances),
+                KernelStatus::Interrupted => interrupted(self.cx, manifest, result.target, &self.circumstances),
                 _ => record(self.cx, manifest, result, &self.circumstances),
             })
         });
         self.save(records)
-    }
-
-    /// Records that the user ended the run.
-    ///
-    /// # Errors
-    /// A file cannot be read or written.
-    pub fn interrupted(&self) -> Result<(), Failure> {
-        self.save(self.kernels.iter().map(|kernel| interrupted(self.cx, kernel, self.target, &self.circumstances)))
     }
 
     fn save(&self, records: impl Iterator<Item = std::io::Result<Record>>) -> Result<(), Failure> {

@@ -7,32 +7,33 @@ use std::time::Instant;
 use pto_acl::LoadPlan;
 use pto_context::{Context, Event, with_causes};
 use pto_golden::{Tensor, poison};
-use pto_launch::{Argument, Buffer, DevicePool, Init, LaunchRequest, Launched, Scalar, host_acl, launch};
-use pto_platform::{Soc, Target};
+use pto_launch::{
+    Argument, Buffer, DevicePool, Init, LaunchPath, LaunchRequest, Launched, Scalar, host_acl, launch, simulate,
+};
+use pto_platform::Soc;
 
 use super::build::Built;
 use super::case_result::{CaseResult, CaseStatus};
 use super::deadlines::{Pace, limits};
 use super::error::RunError;
 use super::judge::judge;
+use super::launching::{LaunchReport, Launching};
 use super::workshop::Workshop;
 use super::{golden, inputs};
 use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue, bind};
 use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
 
-/// The device that is played, or modelled.
-const DEVICE: u32 = 0;
 /// A kernel that was built, and where it runs.
 pub(super) struct CaseRunner<'a> {
     pub(super) cx: &'a Context,
     pub(super) workshop: &'a Workshop,
     pub(super) manifest: &'a Manifest,
     pub(super) built: &'a Built,
-    pub(super) soc: &'static Soc,
+    pub(super) launching: &'a Launching,
     pub(super) pace: Pace,
     /// How often each case is launched.
     pub(super) repeats: u32,
-    /// The devices it may run on; nobody's on the CPU.
+    /// The devices it may run on; nobody's on the CPU and on a model.
     pub(super) devices: Option<&'a DevicePool>,
 }
 
@@ -53,7 +54,7 @@ impl CaseRunner<'_> {
             return Err(RunError::Interrupted);
         }
         let start = Instant::now();
-        let bound = bind(self.manifest, case, Cores::from(self.soc))?;
+        let bound = bind(self.manifest, case, Cores::from(self.launching.soc))?;
         let mut result = CaseResult::started(case, self.workshop.target(), bound.block_dim, self.repeats);
         let inputs = inputs::make(self.manifest, &bound)?;
         match golden::make(self.cx, self.manifest, &bound, &inputs)? {
@@ -62,7 +63,7 @@ impl CaseRunner<'_> {
                 result.message = why;
             }
             Ok(golden) => {
-                self.launch_and_judge(&bound, &inputs, &golden, &mut result)?;
+                self.launch_and_judge(case, &bound, &inputs, &golden, &mut result)?;
             }
         }
         result.seconds = start.elapsed().as_secs_f64();
@@ -72,13 +73,17 @@ impl CaseRunner<'_> {
     /// Without a device a case is blocked, and what others gave before stays.
     fn launch_and_judge(
         &self,
+        case: &Case,
         bound: &BoundCase,
         inputs: &BTreeMap<String, Tensor>,
         golden: &BTreeMap<String, Tensor>,
         result: &mut CaseResult,
     ) -> Result<(), RunError> {
-        match self.launch(bound, inputs) {
-            Ok(launched) => judge(self.manifest, bound, launched, inputs, golden, result),
+        match self.launch(case, bound, inputs) {
+            Ok(launched) => {
+                result.launch = Some(LaunchReport::new(self.launching, &launched));
+                judge(self.manifest, bound, launched, inputs, golden, result)
+            }
             Err(RunError::Launch(error)) if error.is_about_devices() => {
                 result.status = CaseStatus::Blocked;
                 (result.message, result.hint) = (with_causes(&error), error.hint());
@@ -88,21 +93,23 @@ impl CaseRunner<'_> {
         }
     }
 
-    fn launch(&self, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Launched, RunError> {
-        let target = self.workshop.target();
-        let on_cpu = target == Target::Cpu;
+    fn launch(&self, case: &Case, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Launched, RunError> {
+        let on_cpu = self.launching.path == LaunchPath::Cpu;
         let request = LaunchRequest {
             library: self.built.library.clone(),
             symbol: self.built.symbol.clone(),
             arguments: arguments(self.manifest, bound, inputs),
             acl: acl_candidates(self.cx, self.workshop, on_cpu)?,
-            device: DEVICE,
+            device: self.launching.device_number(),
             memory_limit: on_cpu.then(physical_memory),
             repeats: self.repeats,
             limits: limits(self.cx, self.pace)?,
         };
-        let cx = if on_cpu { playing(self.cx, self.soc) } else { self.cx.clone() };
         let worker = &self.workshop.setup.worker;
+        if let Some(model) = &self.launching.model {
+            return Ok(simulate(self.cx, worker, &request, &model.simulation(self.workshop, self.manifest, case))?);
+        }
+        let cx = if on_cpu { playing(self.cx, self.launching.soc) } else { self.cx.clone() };
         Ok(match self.devices {
             Some(devices) => devices.launch(&cx, worker, &request)?,
             None => launch(&cx, worker, &request)?,

@@ -7,6 +7,7 @@ use pto_launch::Note;
 use pto_platform::Target;
 use serde::Serialize;
 
+use super::launching::LaunchReport;
 use super::repeats::Repeats;
 use crate::cases::Case;
 
@@ -31,6 +32,8 @@ pub struct CaseResult {
     pub message: String,
     /// What to do about it, where that is known.
     pub hint: Option<String>,
+    /// What it ran on; none if it was not launched.
+    pub launch: Option<LaunchReport>,
     /// How often it was launched, and whether all repeats agree.
     pub repeats: Repeats,
     /// The comparison of each output, of the first repeat that is wrong, else of the first of all.
@@ -109,6 +112,7 @@ impl CaseResult {
             status: CaseStatus::NoGolden,
             message: String::new(),
             hint: None,
+            launch: None,
             repeats: Repeats::asked(repeats),
             outputs: BTreeMap::new(),
             notes: Vec::new(),

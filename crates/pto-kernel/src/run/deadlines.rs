@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use pto_context::{BadSeconds, Context};
-use pto_launch::Limits;
-use pto_platform::Target;
+use pto_launch::{LaunchPath, Limits};
 
 use super::error::RunError;
 
@@ -42,12 +41,15 @@ impl Pace {
     /// Set to 1 by whoever runs this program on a model.
     const SIMULATOR_VARIABLE: &str = "PTO_SIMULATOR";
 
-    /// That of a target. Whether a device is a model, the environment says.
-    pub fn of(cx: &Context, target: Target) -> Self {
-        match target {
-            Target::Cpu => Self::Cpu,
-            _ if cx.var(Self::SIMULATOR_VARIABLE).is_some_and(|value| value.trim() != "0") => Self::Simulator,
-            _ => Self::Device,
+    /// That of a launch path. Whether what is launched on directly is a model, the environment says.
+    pub fn of(cx: &Context, path: LaunchPath) -> Self {
+        match path {
+            LaunchPath::Cpu => Self::Cpu,
+            LaunchPath::Msprof | LaunchPath::Cannsim | LaunchPath::Linked => Self::Simulator,
+            LaunchPath::Direct if cx.var(Self::SIMULATOR_VARIABLE).is_some_and(|value| value.trim() != "0") => {
+                Self::Simulator
+            }
+            LaunchPath::Direct => Self::Device,
         }
     }
 }
@@ -124,10 +126,11 @@ mod tests {
 
     #[test]
     fn a_model_is_what_the_environment_calls_one() {
-        assert_eq!(Pace::of(&cx(&[("PTO_SIMULATOR", "1")]), Target::A5), Pace::Simulator);
-        assert_eq!(Pace::of(&cx(&[("PTO_SIMULATOR", "0")]), Target::A5), Pace::Device);
-        assert_eq!(Pace::of(&cx(&[("PTO_SIMULATOR", "1")]), Target::Cpu), Pace::Cpu);
-        assert_eq!(Pace::of(&cx(&[]), Target::A2a3), Pace::Device);
+        assert_eq!(Pace::of(&cx(&[("PTO_SIMULATOR", "1")]), LaunchPath::Direct), Pace::Simulator);
+        assert_eq!(Pace::of(&cx(&[("PTO_SIMULATOR", "0")]), LaunchPath::Direct), Pace::Device);
+        assert_eq!(Pace::of(&cx(&[("PTO_SIMULATOR", "1")]), LaunchPath::Cpu), Pace::Cpu);
+        assert_eq!(Pace::of(&cx(&[]), LaunchPath::Direct), Pace::Device);
+        assert_eq!(Pace::of(&cx(&[]), LaunchPath::Msprof), Pace::Simulator);
     }
 
     #[test]

@@ -35,7 +35,11 @@ pub(super) fn judge(
     if result.repeats.asked > 1 && launched.verdict != Verdict::Completed {
         result.message += &format!(" (in repeat {} of {})", launched.repeat, result.repeats.asked);
     }
-    result.hint = launched.verdict.hint().map(str::to_owned).or_else(|| hint(&launched.verdict));
+    let told = launched.simulated.as_ref().and_then(|simulated| simulated.hint.clone());
+    result.hint = match launched.verdict {
+        Verdict::Completed => None,
+        _ => told.or_else(|| launched.verdict.hint().map(str::to_owned)).or_else(|| hint(&launched.verdict)),
+    };
     result.status = match launched.verdict {
         Verdict::Fault { .. } => CaseStatus::Fault,
         Verdict::Crashed { .. } => CaseStatus::Crashed,
