@@ -58,6 +58,7 @@ mod host_acl;
 mod lease;
 mod path;
 mod phase;
+mod queue;
 mod request;
 mod run;
 mod simulation;
