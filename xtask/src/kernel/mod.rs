@@ -5,6 +5,7 @@ mod build;
 mod clean;
 mod done;
 mod inspect;
+mod launch;
 mod list;
 mod log;
 mod new;
