@@ -4,6 +4,7 @@ mod adopt;
 mod build;
 mod clean;
 mod inspect;
+mod lint;
 mod list;
 mod new;
 mod page;
@@ -39,6 +40,8 @@ enum Verb {
     Build(build::Args),
     /// Compile, launch and verify kernels
     Test(test::Args),
+    /// Look for what compiles and yet goes wrong, without running anything
+    Lint(lint::Args),
     /// Show what is in a built library, and whether this machine can use it
     Inspect(inspect::Args),
     /// Delete what was generated
@@ -53,6 +56,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Verb::List(args) => list::run(args),
         Verb::Build(args) => build::run(args),
         Verb::Test(args) => test::run(args),
+        Verb::Lint(args) => lint::run(args),
         Verb::Inspect(args) => inspect::run(args),
         Verb::Clean(args) => clean::run(args),
     }

@@ -2,26 +2,27 @@
 
 use std::collections::BTreeSet;
 
-use pto_platform::Soc;
+use pto_platform::{Soc, Target};
 use tree_sitter::Node;
 
 use super::tree::{callee, text, walk};
-use super::{Finding, Place, Rule};
+use super::{Finding, Place, Rule, Subject};
 use crate::source::Source;
 
-pub(super) fn check(source: &Source) -> Vec<Finding> {
+pub(super) fn check(source: &Source, subject: &Subject) -> Vec<Finding> {
+    let counts = core_counts(&subject.targets);
     let place = Place::of(source);
     let mut findings = Vec::new();
     for node in walk(source.tree().root_node()).filter(|node| !is_checked_or_unknown(source.text(), *node)) {
         match node.kind() {
             "number_literal" | "binary_expression" => findings.extend(ub_size(source, node, place)),
             "init_declarator" | "assignment_expression" | "preproc_def" => {
-                findings.extend(core_count(source, node, place));
+                findings.extend(core_count(source, node, &counts, place));
             }
             _ => {}
         }
     }
-    findings.extend(launches(source, place));
+    findings.extend(launches(source, &counts, place));
     findings
 }
 
@@ -76,11 +77,11 @@ fn number(written: &str) -> Option<u64> {
 }
 
 /// `int num_cores = 48`, `#define BLOCK_DIM 20`: a number of cores given to what is called one.
-fn core_count(source: &Source, node: Node, place: Place<'_>) -> Option<Finding> {
+fn core_count(source: &Source, node: Node, counts: &BTreeSet<u64>, place: Place<'_>) -> Option<Finding> {
     let text_of = |name| node.child_by_field_name(name).map(|child| text(source.text(), child).trim());
     let name = text_of("declarator").or_else(|| text_of("left")).or_else(|| text_of("name"))?;
     let value = node.child_by_field_name("value").or_else(|| node.child_by_field_name("right"))?;
-    if !is_called_a_core_count(name) || !is_core_count(number(text(source.text(), value).trim())?) {
+    if !is_called_a_core_count(name) || !counts.contains(&number(text(source.text(), value).trim())?) {
         return None;
     }
     let message = format!("`{name}` is {}, a number of cores that some SoCs have", text(source.text(), value).trim());
@@ -88,11 +89,11 @@ fn core_count(source: &Source, node: Node, place: Place<'_>) -> Option<Finding> 
 }
 
 /// `<<<20, ...>>>`.
-fn launches(source: &Source, place: Place<'_>) -> Vec<Finding> {
+fn launches(source: &Source, counts: &BTreeSet<u64>, place: Place<'_>) -> Vec<Finding> {
     let launches = source.functions().iter().flat_map(|function| &function.launches);
     let fixed = launches.filter_map(|launch| {
         let blocks = launch.config.first()?.trim();
-        is_core_count(number(blocks)?).then_some((launch.line, blocks))
+        counts.contains(&number(blocks)?).then_some((launch.line, blocks))
     });
     fixed
         .map(|(line, blocks)| {
@@ -112,11 +113,12 @@ fn is_called_a_core_count(name: &str) -> bool {
     folded == "blockdim" || (is_number_of && of_cores) || folded == "cores" || folded.ends_with("cores")
 }
 
-/// Whether a SoC that PTO is built for has so many cores of one sort. Few and odd cores are chance.
-pub(super) fn is_core_count(number: u64) -> bool {
+/// How many cores of one sort the SoCs of these targets have. Few cores are as many by chance.
+pub(super) fn core_counts(targets: &[Target]) -> BTreeSet<u64> {
     const FEWEST: u32 = 20;
-    let counts: BTreeSet<u32> = pto_soc().flat_map(|soc| [soc.cube_cores, soc.vector_cores]).collect();
-    counts.into_iter().any(|count| count >= FEWEST && u64::from(count) == number)
+    let meant = pto_soc().filter(|soc| soc.target().is_some_and(|target| targets.contains(&target)));
+    let counts = meant.flat_map(|soc| [soc.cube_cores, soc.vector_cores]);
+    counts.filter(|count| *count >= FEWEST).map(u64::from).collect()
 }
 
 fn pto_soc() -> impl Iterator<Item = &'static Soc> {

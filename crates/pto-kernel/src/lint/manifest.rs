@@ -1,9 +1,9 @@
 //! What a manifest shows by itself: `block-dim-grows`, `hardware-literal` in `block_dim`, and `loose-tolerance`.
 
 use pto_golden::Tolerance;
-use pto_platform::{Core, Soc, Target};
+use pto_platform::{Core, Soc};
 
-use super::literal::is_core_count;
+use super::literal::core_counts;
 use super::{Finding, Place, Rule};
 use crate::manifest::{Dim, Manifest};
 use crate::source::words;
@@ -41,14 +41,12 @@ fn grows(manifest: &Manifest, place: Place<'_>) -> Option<Finding> {
 }
 
 fn fixed_cores(manifest: &Manifest, place: Place<'_>) -> Option<Finding> {
+    let counts = core_counts(&manifest.targets);
     let expression = manifest.launch.block_dim.source();
-    let count = words(expression).find(|word| word.parse().is_ok_and(is_core_count))?;
+    let count = words(expression).find(|word| word.parse().is_ok_and(|count| counts.contains(&count)))?;
     let variable = if manifest.core == Core::Vec { "vector_cores" } else { "cube_cores" };
-    let devices = manifest.targets.iter().any(|target| *target != Target::Cpu);
-    devices.then(|| {
-        let message = format!("`block_dim` counts on {count} cores; `{variable}` is what there is");
-        place.finding(position(place.text, "block_dim"), Rule::HardwareLiteral, message)
-    })
+    let message = format!("`block_dim` counts on {count} cores; `{variable}` is what there is");
+    Some(place.finding(position(place.text, "block_dim"), Rule::HardwareLiteral, message))
 }
 
 fn loose_tolerances(manifest: &Manifest, place: Place<'_>) -> Vec<Finding> {

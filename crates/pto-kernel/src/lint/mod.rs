@@ -116,7 +116,7 @@ pub fn lint(manifest: &Manifest, allow: &[Rule]) -> Result<Report, KernelError> 
 pub fn lint_source(source: &Source, subject: &Subject) -> Vec<Finding> {
     let unit = Unit::of(source);
     let mut findings = macros::check(source, subject);
-    findings.extend(literal::check(source));
+    findings.extend(literal::check(source, subject));
     findings.extend(launch::check(source));
     findings.extend(vector_mask::check(&unit, subject));
     findings.extend(flags::check(&unit));

@@ -237,10 +237,8 @@ impl<'u> Run<'u> {
         let source = self.source();
         let head = one_line(source.get(node.start_byte()..body.start_byte()).unwrap_or_default());
         for part in ["initializer", "condition", "update", "right"] {
-            if let Some(part) = node.child_by_field_name(part) {
-                if self.is_relevant(part) {
-                    return Err(GiveUp);
-                }
+            if node.child_by_field_name(part).is_some_and(|part| self.is_relevant(part)) {
+                return Err(GiveUp);
             }
         }
         if !self.is_relevant(body) {
