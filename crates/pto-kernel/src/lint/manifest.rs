@@ -51,9 +51,9 @@ fn fixed_cores(manifest: &Manifest, place: Place<'_>) -> Option<Finding> {
 
 fn loose_tolerances(manifest: &Manifest, place: Place<'_>) -> Vec<Finding> {
     let loose = manifest.outputs().filter_map(|(arg, tensor)| {
-        let given = manifest.tolerance.get(&arg.name).filter(|given| given.reason.is_none())?;
+        let given = manifest.tolerance.get(&arg.name)?;
         let default = Tolerance::default_for(tensor.dtype);
-        given.over(default).is_looser_than(&default).then(|| {
+        given.spec.lacks_reason(&manifest.rule_of(&arg.name, tensor.dtype), tensor.dtype).map(|_| {
             let section = position(place.text, "[tolerance");
             let at = section + position(&place.text[section..], &arg.name);
             let message = format!("tolerance of `{}` is looser than that of `{}` ({default})", arg.name, tensor.dtype);
