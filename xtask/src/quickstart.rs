@@ -7,7 +7,7 @@ use pto_kernel::run::{
 use serde::Serialize;
 
 use crate::exit::{Failure, Outcome};
-use crate::kernel::{outcome, render, save};
+use crate::kernel::{interrupted, outcome, render, save};
 use crate::setup::{Build, Common, shown, workspace_root};
 use crate::{out, style};
 
@@ -51,6 +51,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let workshop = Workshop::for_cpu(setup, tools.clone());
     let report = test_kernels(&cx, &workshop, suite, &TestOptions::default())?;
     let saved = save(&cx, &report);
+    interrupted(&cx, &report)?;
     if args.common.json {
         out::json(&document(&report, &tools))?;
     } else {

@@ -34,6 +34,7 @@ mod error;
 pub mod launcher;
 pub mod manifest;
 mod read;
+pub mod record;
 pub mod run;
 pub mod scaffold;
 pub mod signature;

@@ -3,17 +3,24 @@
 mod adopt;
 mod build;
 mod clean;
+<<<<<<< HEAD
 mod launch;
+=======
+mod done;
+mod inspect;
+>>>>>>> hang
 mod list;
+mod log;
 mod new;
 mod page;
+mod record;
 mod render;
 mod select;
 pub mod table;
 mod test;
 
 pub use render::render;
-pub use test::{outcome, save};
+pub use test::{interrupted, outcome, save};
 
 use clap::Subcommand;
 
@@ -39,6 +46,12 @@ enum Verb {
     Build(build::Args),
     /// Compile, launch and verify kernels
     Test(test::Args),
+    /// Show what was verified, how and when, and whether it still holds
+    Log(log::Args),
+    /// Hold kernels against the definition of done
+    Done(done::Args),
+    /// Show what is in a built library, and whether this machine can use it
+    Inspect(inspect::Args),
     /// Delete what was generated
     Clean(clean::Args),
 }
@@ -51,6 +64,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Verb::List(args) => list::run(args),
         Verb::Build(args) => build::run(args),
         Verb::Test(args) => test::run(args),
+        Verb::Log(args) => log::run(args),
+        Verb::Done(args) => done::run(args),
+        Verb::Inspect(args) => inspect::run(args),
         Verb::Clean(args) => clean::run(args),
     }
 }

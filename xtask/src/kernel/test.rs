@@ -10,11 +10,12 @@ use pto_launch::LaunchPath;
 use pto_platform::{Soc, Target};
 
 use super::page;
+use super::record;
 use super::render::render;
 use super::select::select;
 use crate::exit::{Failure, Outcome};
 use crate::out;
-use crate::setup::{Build, Common, generated_dir};
+use crate::setup::{Build, Common, generated_dir, shown};
 
 /// `kernel test`.
 #[derive(Debug, clap::Args)]
@@ -79,12 +80,14 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
     let suite = select(&cx, &args.names)?;
     let options = args.options.for_library();
+    let asked = record::Asked::new(&cx, &suite, args.target, options.case.is_none());
     let report = match args.target {
         Some(target) => test_kernels(&cx, &args.build.workshop(&cx, target)?, suite, &options)?,
         None => test_on_host(&cx, &args.build.setup(&cx)?, suite, &options)?,
     };
     // What was found is shown before anything can go wrong with saving it.
-    let saved = save(&cx, &report);
+    let saved = save(&cx, &report).and_then(|()| asked.tested(&report));
+    interrupted(&cx, &report)?;
     if args.common.json {
         out::json(&report)?;
     } else {
@@ -123,10 +126,27 @@ pub fn outcome(report: &Report) -> Result<Outcome, Failure> {
     Ok(Outcome::of_all(report.kernels.iter().map(|kernel| kernel.status.into())))
 }
 
+/// Nothing is shown of a report that was interrupted, and its file says what was done.
+///
+/// # Errors
+/// It was interrupted.
+pub fn interrupted(cx: &Context, report: &Report) -> Result<(), Failure> {
+    if !report.interrupted {
+        return Ok(());
+    }
+    let path = shown(cx, &report_path(cx));
+    let done = report.totals.cases;
+    Err(Failure::interrupted_with(format!("`{}` has the {done} cases that were done by then", path.display())))
+}
+
+fn report_path(cx: &Context) -> PathBuf {
+    generated_dir(cx).join("report.json")
+}
+
 /// Keeps the report as `target/pto/report.json`.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn save(cx: &Context, report: &Report) -> Result<(), Failure> {
-    report.save(&generated_dir(cx).join("report.json")).map_err(|error| Failure::io(&error))
+    report.save(&report_path(cx)).map_err(|error| Failure::io(&error))
 }

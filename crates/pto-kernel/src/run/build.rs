@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSymbol};
 use pto_compile::cpu::{self, KernelRequest};
+use pto_compile::plan::Step;
 use pto_compile::{bisheng, cann};
 use pto_context::Context;
 use pto_platform::{Soc, Target};
@@ -65,6 +66,7 @@ fn build_for_cpu(
         compiler: tools.toolchain.compiler.describe(),
         headers: tools.headers.dir.clone(),
         warnings: artifact.warnings,
+        commands: artifact.commands,
     })
 }
 
@@ -102,6 +104,8 @@ fn build_with_bisheng(
     let toolchain = cann::Toolchain::find(cx, &setup.cann())?;
     let request = plan::request(cx, manifest, target, input);
     let built = bisheng::build(cx, &setup.artifacts, &toolchain, &request)?;
+    let out_dir = built.library.parent().map(Path::to_path_buf).unwrap_or_default();
+    let plan = bisheng::kernel_plan(cx, &bisheng::BishengRequest { out_dir, ..request }, &toolchain)?;
     Ok(BuildReport {
         library: built.library,
         cached: built.cached,
@@ -109,6 +113,7 @@ fn build_with_bisheng(
         compiler: toolchain.bisheng.path.display().to_string(),
         headers: toolchain.pto_headers.path,
         warnings: String::new(),
+        commands: plan.steps.iter().map(Step::to_shell).collect(),
     })
 }
 

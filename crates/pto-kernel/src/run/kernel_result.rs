@@ -68,6 +68,8 @@ pub enum KernelStatus {
     Blocked,
     /// It is not written for this target, and nobody asked for it by name.
     Skipped,
+    /// The user asked for the end before all its cases were done. Those that were are there.
+    Interrupted,
 }
 
 impl KernelStatus {
@@ -80,6 +82,7 @@ impl KernelStatus {
             Self::Malformed => "malformed",
             Self::Blocked => "blocked",
             Self::Skipped => "skipped",
+            Self::Interrupted => "interrupted",
         }
     }
 }
@@ -107,7 +110,7 @@ impl From<&RunError> for Problem {
 /// Why a kernel could not be tried, and what that makes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotTried {
-    /// `NotBuilt`, `Malformed`, `Blocked` or `Skipped`.
+    /// `NotBuilt`, `Malformed`, `Blocked`, `Skipped` or `Interrupted`.
     pub status: KernelStatus,
     /// Why.
     pub problem: Problem,
@@ -128,6 +131,9 @@ pub struct BuildReport {
     pub headers: PathBuf,
     /// What the compiler warned of.
     pub warnings: String,
+    /// The command lines that made it, as they can be pasted into a shell. They go into the record, not into reports.
+    #[serde(skip)]
+    pub commands: Vec<String>,
 }
 
 impl KernelResult {
@@ -164,8 +170,13 @@ impl KernelResult {
         }
     }
 
+    /// The same of a kernel whose other cases were not begun, or not ended.
+    pub(super) fn interrupted(self) -> Self {
+        Self { passed: false, status: KernelStatus::Interrupted, ..self }
+    }
+
     /// A kernel that could not be tried. `name` is its directory's when its manifest does not say one.
-    pub(super) fn not_tried(name: String, path: PathBuf, target: Target, why: NotTried) -> Self {
+    pub fn not_tried(name: String, path: PathBuf, target: Target, why: NotTried) -> Self {
         Self {
             name,
             path,

@@ -80,6 +80,8 @@ pub(crate) struct Rig {
     pub(crate) scratch: tempfile::TempDir,
     pub(crate) cx: Context,
     pub(crate) worker: Worker,
+    /// How a caller in a process of its own is told to take a device to itself.
+    pub(crate) device: Option<&'static str>,
     mark: String,
 }
 
@@ -91,7 +93,7 @@ impl Rig {
         let cx = Context::fake(scratch.path(), [("PATH", "/usr/bin:/bin")])
             .with_var("TMPDIR", scratch.path())
             .with_var(MARK, &mark);
-        Self { scratch, cx, worker: Worker::at(env!("CARGO_BIN_EXE_pto-launch-worker")), mark }
+        Self { scratch, cx, worker: Worker::at(env!("CARGO_BIN_EXE_pto-launch-worker")), device: None, mark }
     }
 
     /// Sets a variable for the worker.
