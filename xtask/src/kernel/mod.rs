@@ -3,12 +3,9 @@
 mod adopt;
 mod build;
 mod clean;
-<<<<<<< HEAD
-mod launch;
-=======
 mod done;
 mod inspect;
->>>>>>> hang
+mod launch;
 mod list;
 mod log;
 mod new;

@@ -4,7 +4,6 @@ use pto_context::Context;
 use pto_kernel::Manifest;
 use pto_kernel::record::{Circumstances, Contents, Logbook, Record, interrupted, record};
 use pto_kernel::run::{KernelResult, KernelStatus, Report, Suite};
-use pto_platform::Target;
 use pto_process::shell_word;
 
 use crate::exit::Failure;
@@ -32,19 +31,18 @@ pub fn read(cx: &Context) -> Result<Contents, Failure> {
 pub struct Asked<'a> {
     cx: &'a Context,
     kernels: Vec<Manifest>,
-    target: Option<Target>,
     circumstances: Circumstances,
 }
 
 impl<'a> Asked<'a> {
     /// `complete` says whether all cases are to run.
-    pub fn new(cx: &'a Context, suite: &Suite, target: Option<Target>, complete: bool) -> Self {
+    pub fn new(cx: &'a Context, suite: &Suite, complete: bool) -> Self {
         let circumstances =
             Circumstances { verb: "test".to_owned(), repeat: typed(), complete, ..Circumstances::default() };
-        Self { cx, kernels: suite.kernels.clone(), target, circumstances }
+        Self { cx, kernels: suite.kernels.clone(), circumstances }
     }
 
-    /// Records every kernel of a report. One whose manifest does not load is none yet.
+    /// Records every kernel of a report, also one that the user ended the run of. One whose manifest does not load is none yet.
     ///
     /// # Errors
     /// A file cannot be read or written.
@@ -52,18 +50,12 @@ impl<'a> Asked<'a> {
         let wanted = |result: &&KernelResult| result.status != KernelStatus::Skipped;
         let records = report.kernels.iter().filter(wanted).filter_map(|result| {
             let manifest = self.kernels.iter().find(|manifest| manifest.path == result.path)?;
-            Some(record(self.cx, manifest, result, &self.circumstances))
+            Some(match result.status {
+                KernelStatus::Interrupted => interrupted(self.cx, manifest, result.target, &self.circumstances),
+                _ => record(self.cx, manifest, result, &self.circumstances),
+            })
         });
         self.save(records)
-    }
-
-    /// Records that the user ended the run.
-    ///
-    /// # Errors
-    /// A file cannot be read or written.
-    pub fn interrupted(&self) -> Result<(), Failure> {
-        let Some(target) = self.target else { return Ok(()) };
-        self.save(self.kernels.iter().map(|kernel| interrupted(self.cx, kernel, target, &self.circumstances)))
     }
 
     fn save(&self, records: impl Iterator<Item = std::io::Result<Record>>) -> Result<(), Failure> {

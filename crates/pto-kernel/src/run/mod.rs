@@ -92,19 +92,25 @@ pub fn test_kernel(
     fit::check(&built, target, launching.path)?;
     let pace = Pace::of(cx, launching.path);
     let repeats = deadlines::repeats(cx, pace, options.repeats)?;
-<<<<<<< HEAD
     let wait = deadlines::device_wait(cx)?;
     let pool = DevicePool::new(cx, launching.slots(), &format!("kernel `{}`", manifest.name), wait);
     let devices = (launching.path == LaunchPath::Direct).then_some(&pool);
     let runner =
         case::CaseRunner { cx, workshop, manifest, built: &built, launching: &launching, pace, repeats, devices };
-    let mut results = in_parallel(&cases, launching.jobs(options.jobs), |case| -> Result<_, RunError> {
-        let result = runner.run(case).map_err(|error| error.in_manifest(manifest))?;
-        progress(&result);
-        Ok(result)
+    let results = in_parallel(&cases, launching.jobs(options.jobs), |case| match runner.run(case) {
+        Ok(result) => {
+            progress(&result);
+            Ok(Some(result))
+        }
+        // Those that were done before are worth keeping.
+        Err(error) if error.fault() == Fault::Interrupt => Ok(None),
+        Err(error) => Err(error.in_manifest(manifest)),
     })?;
-    advice::advise(manifest, &mut results);
-    Ok(KernelResult::new(manifest, target, &launching, note, built.report, results, start.elapsed()))
+    let mut done: Vec<CaseResult> = results.into_iter().flatten().collect();
+    advice::advise(manifest, &mut done);
+    let interrupted = done.len() < cases.len();
+    let result = KernelResult::new(manifest, target, &launching, note, built.report, done, start.elapsed());
+    Ok(if interrupted { result.interrupted() } else { result })
 }
 
 /// The model takes minutes for what a card does in microseconds: unless cases were asked for, the smallest has to do. What
@@ -128,29 +134,6 @@ fn smallest_on_a_model(
     cases.swap(0, smallest);
     cases.truncate(1);
     Ok(Some(format!("the smallest of {all} cases: the model is slow; `--case` names others")))
-=======
-    let slots = vec![Slot { device: 0, node: 0 }];
-    let pool = DevicePool::new(cx, slots, &format!("kernel `{}`", manifest.name), deadlines::device_wait(cx)?);
-    let devices = (pace == Pace::Device).then_some(&pool);
-    let runner = case::CaseRunner { cx, workshop, manifest, built: &built, soc, pace, repeats, devices };
-    // On the CPU each case is a thread per core of the SoC already: more at once than processors only slow it down. A
-    // device runs one at a time.
-    let jobs = if pace == Pace::Device { Some(1) } else { options.jobs };
-    let results = in_parallel(&cases, jobs, |case| match runner.run(case) {
-        Ok(result) => {
-            progress(&result);
-            Ok(Some(result))
-        }
-        // Those that were done before are worth keeping.
-        Err(error) if error.fault() == Fault::Interrupt => Ok(None),
-        Err(error) => Err(error.in_manifest(manifest)),
-    })?;
-    let mut done: Vec<CaseResult> = results.into_iter().flatten().collect();
-    advice::advise(manifest, &mut done);
-    let interrupted = done.len() < cases.len();
-    let result = KernelResult::new(manifest, target, soc, built.report, done, start.elapsed());
-    Ok(if interrupted { result.interrupted() } else { result })
->>>>>>> hang
 }
 
 /// The cases that the options select, in the order of the manifest.
