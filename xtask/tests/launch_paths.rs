@@ -99,7 +99,8 @@ fn msprof_runs_the_smallest_case_on_the_model() {
         let kernel = ran.json()["kernels"][0].clone();
         let call = bench.only_call("msprof");
         let (words, worker) = call.args.split_at(5);
-        let output = bench.scratch.generated().join("sim/msprof/a2a3/foo").join(kernel["cases"][0]["case"].as_str().unwrap());
+        let output =
+            bench.scratch.generated().join("sim/msprof/a2a3/foo").join(kernel["cases"][0]["case"].as_str().unwrap());
         assert_eq!(words[..4], ["op", "simulator", "--soc-version=Ascend910B2", "--timeout=120"]);
         assert_eq!(words[4], format!("--output={}", output.display()));
         assert_eq!((worker[0].as_str(), worker.len()), (env!("CARGO_BIN_EXE_xtask"), 3));
@@ -300,8 +301,8 @@ fn without_what_it_needs_a_path_says_what_is_missing() {
     bench.cann.remove("tools/simulator");
     let said = bench.run(&["--target", "a5"]).expect(3);
     assert!(said.says("simulator"), "{said}");
-    let kernel = bench.json(&["--case", "n=4096"], 0);
-    assert_eq!((&kernel["target"], &kernel["launch"]["path"]), (&Value::from("cpu"), &Value::from("cpu")));
+    // The fault that stands for a missing NPU hits the library that plays one for the CPU as well.
+    assert_eq!(bench.json(&["--case", "n=4096"], 3)["target"], "cpu");
     let said = bench.run(&["--target", "a2a3", "--launch", "cannsim"]).expect(2);
     assert!(said.says("`cannsim` is for `a5` kernels alone"), "{said}");
 }

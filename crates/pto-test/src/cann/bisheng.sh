@@ -54,6 +54,8 @@ elif [ "$arch" ]; then
     set -- $sources
     built="$(sh "$root/builder" "$(dirname "$1")" "$soc")" || fail "the kernel does not compile"
     cat "$built" > "$out"
+    # Its runtime is looked for beside it.
+    cp "$(dirname "$built")"/libptocpu-*.so "$(dirname "$out")"/
 elif [ "$object" ] || [ "$libs" ]; then
     # Host code, compiled and linked by the machine's own compiler with the same words.
     unset IFS

@@ -169,7 +169,9 @@ impl StandInCann {
         let program = shell_word(&program.to_string_lossy());
         let words = format!("{program} kernel build \"$1\" --target cpu --soc \"$2\" --json --offline");
         // Its compiler warnings and progress are the real compiler's business: stderr goes where this one's goes.
-        self.building(&format!("document=\"$({words})\" || exit 1\necho \"$document\" | sed -n 's/.*\"library\": \"\\(.*\\)\".*/\\1/p'\n"))
+        self.building(&format!(
+            "document=\"$({words})\" || exit 1\necho \"$document\" | sed -n 's/.*\"library\": \"\\(.*\\)\".*/\\1/p'\n"
+        ))
     }
 
     /// Makes `bisheng` write exactly this, whatever it is asked.
