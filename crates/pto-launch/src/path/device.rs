@@ -230,7 +230,7 @@ mod tests {
         let numbers =
             |target| rank_devices(target, &devices, None).unwrap().iter().map(|found| found.device).collect::<Vec<_>>();
         assert_eq!((numbers(Target::A2a3), numbers(Target::A5)), (vec![2, 1], vec![3]));
-        let taken: Vec<_> = devices.iter().cloned().filter(|device| device.reserved.is_some()).collect();
+        let taken: Vec<_> = devices.iter().filter(|device| device.reserved.is_some()).cloned().collect();
         let error = rank_devices(Target::A2a3, &taken, None).unwrap_err();
         assert_eq!(error.to_string(), "no `a2a3` device is idle and well: 0 busy; 4 set aside");
     }
