@@ -6,6 +6,7 @@ mod clean;
 mod done;
 mod inspect;
 mod launch;
+mod lint;
 mod list;
 mod log;
 mod new;
@@ -47,6 +48,8 @@ enum Verb {
     Log(log::Args),
     /// Hold kernels against the definition of done
     Done(done::Args),
+    /// Look for what compiles and yet goes wrong, without running anything
+    Lint(lint::Args),
     /// Show what is in a built library, and whether this machine can use it
     Inspect(inspect::Args),
     /// Delete what was generated
@@ -63,6 +66,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Verb::Test(args) => test::run(args),
         Verb::Log(args) => log::run(args),
         Verb::Done(args) => done::run(args),
+        Verb::Lint(args) => lint::run(args),
         Verb::Inspect(args) => inspect::run(args),
         Verb::Clean(args) => clean::run(args),
     }

@@ -14,6 +14,7 @@ mod fill;
 mod golden;
 mod kernel;
 mod launch;
+mod lint;
 mod model;
 mod tolerance;
 
@@ -39,7 +40,7 @@ use fields::{Fields, Node};
 /// The name of the file.
 pub const FILE_NAME: &str = "kernel.toml";
 
-const SECTIONS: [&str; 7] = ["kernel", "dims", "arg", "launch", "golden", "tolerance", "cases"];
+const SECTIONS: [&str; 8] = ["kernel", "dims", "arg", "launch", "golden", "tolerance", "cases", "lint"];
 
 impl Manifest {
     /// Reads and checks a manifest.
@@ -99,6 +100,7 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
     let tolerance = tolerance::read(root.get("tolerance"), &dims, known_args, sink);
     let block_dim = launch.as_ref().map(|launch| launch.block_dim.source());
     let cases = cases::read(root.get("cases"), &dims, block_dim, sink);
+    let allow = lint::read(root.get("lint"), sink);
 
     let kernel = kernel?;
     Some(Manifest {
@@ -116,6 +118,7 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
         golden: golden?,
         tolerance,
         cases,
+        allow,
         warnings: Vec::new(),
         checks: Check::all(text),
     })

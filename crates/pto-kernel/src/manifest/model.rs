@@ -11,6 +11,7 @@ use pto_platform::{Core, Target};
 use super::arg_types::{Arg, ArgKind, TensorArg};
 use super::check::Check;
 use super::diagnostic::Diagnostic;
+use crate::lint;
 
 /// A kernel as its `kernel.toml` describes it. Every value has been checked against the others.
 #[derive(Debug, Clone)]
@@ -44,6 +45,8 @@ pub struct Manifest {
     pub tolerance: BTreeMap<String, OutputRule>,
     /// The cases it is tested with.
     pub cases: CaseList,
+    /// Rules of [`crate::lint`] that are off for this kernel.
+    pub allow: Vec<lint::Rule>,
     /// What is allowed and yet doubtful.
     pub warnings: Vec<Diagnostic>,
     /// Guesses that its author has not gone through.
