@@ -79,8 +79,8 @@ fn with_hint(error: &dyn std::fmt::Display, hint: Option<String>) -> String {
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
     let suite = select(&cx, &args.names)?;
-    let asked = record::Asked::new(&cx, &suite, args.options.case.is_none());
     let options = args.options.for_library();
+    let asked = record::Asked::new(&cx, &suite, options.case.is_none());
     let report = match args.target {
         Some(target) => test_kernels(&cx, &args.build.workshop(&cx, target)?, suite, &options)?,
         None => test_on_host(&cx, &args.build.setup(&cx)?, suite, &options)?,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pto_context::Context;
-use pto_platform::{Soc, Target};
+use pto_platform::{RanOn, Soc, Target};
 
 use super::digest;
 use super::git::revision;
@@ -57,10 +57,11 @@ pub fn record(
         soc: result.soc.map(str::to_owned),
         usual_soc: result.soc.is_none_or(|soc| usual_soc(manifest, result.target) == Some(soc)),
         mode: ran.then(|| mode(result)),
-        device: ran.then_some(0),
+        device: ran.then(|| device(result)),
         status: word(&result.status),
         passed: result.passed,
-        complete: circumstances.complete,
+        // On a model the smallest case has to do unless others are asked for.
+        complete: circumstances.complete && result.launch.as_ref().is_none_or(|chosen| chosen.note.is_none()),
         commands: Commands {
             repeat: circumstances.repeat.clone(),
             compile: result.build.as_ref().map(|build| build.commands.clone()).unwrap_or_default(),
@@ -115,8 +116,20 @@ fn was_launched(case: &CaseResult) -> bool {
     case.is_verdict()
 }
 
+/// The device, by its number for ACL; a model and the library that plays one have one device alone.
+fn device(result: &KernelResult) -> u32 {
+    result.cases.iter().find_map(|case| case.launch.as_ref()?.device).unwrap_or(0)
+}
+
+/// What the cases really ran on, by what was loaded. Where nothing ran, what was meant.
 fn mode(result: &KernelResult) -> Mode {
-    if result.target == Target::Cpu { Mode::Host } else { Mode::Silicon }
+    let ran_on = result.cases.iter().find_map(|case| case.launch.as_ref()?.mode);
+    match (ran_on, result.target) {
+        (Some(RanOn::Silicon), _) => Mode::Silicon,
+        (Some(RanOn::Model), _) => Mode::Model,
+        (Some(RanOn::Host), _) | (None, Target::Cpu) => Mode::Host,
+        (None, _) => Mode::Silicon,
+    }
 }
 
 /// The call of the launcher, with names for values.
