@@ -7,6 +7,7 @@ use pto_context::with_causes;
 use pto_platform::{Soc, Target};
 use serde::Serialize;
 
+use super::assembly::Assembled;
 use super::case_result::{CaseResult, CaseStatus};
 use super::error::RunError;
 use crate::KernelError;
@@ -113,6 +114,9 @@ pub struct BuildReport {
     pub headers: PathBuf,
     /// What the compiler warned of.
     pub warnings: String,
+    /// The `.pto` sources and what they were assembled to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assembled: Vec<Assembled>,
 }
 
 impl KernelResult {
