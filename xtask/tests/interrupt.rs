@@ -113,6 +113,8 @@ fn while_a_kernel_runs() {
     std::thread::sleep(Duration::from_millis(300));
     let ran = started.interrupt().expect(130);
     assert_eq!(ran.stdout, "", "{ran}");
+    let record = scratch.generated().join("verification/foo-cpu-interrupted.json");
+    assert!(fs_err::read_to_string(record).unwrap().contains(r#""status": "interrupted""#));
     scratch.kernel("foo");
     passes(&scratch);
 }

@@ -31,5 +31,6 @@ pub use compiler::{Compiler, Family};
 pub use error::{CpuError, Rejected};
 pub use features::Features;
 pub use request::KernelRequest;
+pub(crate) use resources::KIND as PRELUDE_KIND;
 pub use survey::{Survey, survey};
 pub use toolchain::{Toolchain, ToolchainRequest};

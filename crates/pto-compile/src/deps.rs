@@ -28,6 +28,24 @@ struct Dependency {
     sha256: String,
 }
 
+/// A file that an artifact was made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The SHA-256 of what was in it.
+    pub sha256: String,
+}
+
+/// The files that a built library was made from, as far as they are noted beside it: what the compiler read, without what
+/// it had precompiled and without what this crate brings itself.
+pub fn inputs_of(library: &Path) -> Vec<Input> {
+    let noted = library.parent().and_then(Dependencies::load).unwrap_or_default();
+    let ours = |path: &Path| path.components().any(|part| part.as_os_str() == crate::cpu::PRELUDE_KIND);
+    let foreign = noted.files.into_iter().filter(|file| !ours(&file.path));
+    foreign.map(|Dependency { path, sha256, .. }| Input { path, sha256 }).collect()
+}
+
 impl Dependencies {
     /// The file in a store entry that holds them.
     const FILE: &str = "deps.json";

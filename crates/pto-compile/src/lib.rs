@@ -40,3 +40,4 @@ mod key;
 pub mod plan;
 
 pub use deadline::{DEADLINE, DEADLINE_VARIABLE};
+pub use deps::{Input, inputs_of};

@@ -39,7 +39,9 @@ mod suggest;
 pub mod suite;
 mod tensor;
 
-pub use compare::{Options, Report, Rule, SetReport, Status, Tolerance, compare, compare_set, judge};
+pub use compare::{
+    Criterion, Options, Region, Report, Rule, SetReport, Status, Tolerance, compare, compare_set, judge,
+};
 pub use dtype::{DType, DTypeKind, UnknownDType};
 pub use element::Element;
 pub use error::Error;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use pto_golden::compare::Difference;
 use pto_golden::{
-    DType, Element, Options, Report, Scalar, Status, Tensor, Tolerance, bf16, compare, compare_set, f16, poison,
+    Criterion, DType, Element, Options, Report, Rule, Scalar, Status, Tensor, Tolerance, bf16, compare, compare_set,
+    f16, poison,
 };
 
 fn tensor<T: Element>(elements: &[T]) -> Tensor {
@@ -77,7 +78,7 @@ fn what_was_not_compared_does_not_pass() {
 
 #[test]
 fn sets_miss_nothing() {
-    let rules = |_: &str, golden: &Tensor| (Tolerance::default_for(golden.dtype()), Options::default());
+    let rules = |_: &str, golden: &Tensor| Criterion::new(Rule::default_for(golden.dtype()), Options::default());
     let set = |names: &[&str]| -> BTreeMap<String, Tensor> {
         names.iter().map(|name| ((*name).to_owned(), tensor(&[1.0f32]))).collect()
     };

@@ -251,13 +251,33 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3, max_shrink_iters: 0, ..ProptestConfig::default() })]
     #[test]
     fn every_dtype_and_rule_is_exact(seed: u64, len in 1usize..2600, style in 0u8..4, equal_nan: bool) {
-        for dtype in DType::ALL {
-            let (actual, expected) = tensors(dtype, seed, len, style);
-            for rule in rules(dtype) {
-                check(&actual, &expected, &rule, equal_nan)?;
-            }
+        every_dtype_and_rule(seed, len, style, equal_nan)?;
+    }
+}
+
+fn every_dtype_and_rule(seed: u64, len: usize, style: u8, equal_nan: bool) -> Result<(), TestCaseError> {
+    for dtype in DType::ALL {
+        let (actual, expected) = tensors(dtype, seed, len, style);
+        for rule in rules(dtype) {
+            check(&actual, &expected, &rule, equal_nan)?;
         }
     }
+    Ok(())
+}
+
+/// Two finite numbers whose difference no double holds are of one class all the same.
+#[test]
+fn a_difference_that_overflows_is_no_other_class() {
+    let all = [f64::MAX, -f64::MAX, f64::MAX / 2.0, 0.0, 5e-324, -f64::MIN_POSITIVE];
+    let bytes = |values: &mut dyn Iterator<Item = f64>| values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>();
+    let (len, times) = (all.len() * all.len(), all.len());
+    let actual = Tensor::new(DType::F64, [len], bytes(&mut all.iter().copied().cycle().take(len))).unwrap();
+    let pairs = all.iter().flat_map(|value| std::iter::repeat_n(*value, times));
+    let expected = Tensor::new(DType::F64, [len], bytes(&mut pairs.into_iter())).unwrap();
+    for rule in rules(DType::F64) {
+        check(&actual, &expected, &rule, false).unwrap();
+    }
+    every_dtype_and_rule(12_501_427_728_086_450_280, 1526, 3, true).unwrap();
 }
 
 /// Every pair of bytes, for every type of one byte.

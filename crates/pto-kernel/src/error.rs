@@ -78,6 +78,18 @@ pub enum KernelError {
         /// The case.
         case: String,
     },
+    /// The valid part of an output does not lie in it.
+    #[error("`valid` of `{arg}` is {valid:?} in case {case}, and `{arg}` has shape {shape:?}")]
+    Valid {
+        /// The output.
+        arg: String,
+        /// The extents of the part.
+        valid: Vec<i64>,
+        /// The output's shape.
+        shape: Vec<usize>,
+        /// The case.
+        case: String,
+    },
     /// A scalar's value does not fit its type.
     #[error("`{arg}` is {value} in case {case}, and {dtype} holds {range}")]
     ScalarRange {
@@ -195,6 +207,7 @@ impl KernelError {
             Self::Extent { .. } | Self::BlockDim { .. } => {
                 Some("use `ceil(n / tile)` where a part of a tile counts as one".to_owned())
             }
+            Self::Valid { .. } => Some("give one extent for each axis, none larger than the axis".to_owned()),
             Self::ScalarRange { .. } => Some("choose a wider `scalar`, or smaller cases".to_owned()),
             _ => None,
         }

@@ -35,6 +35,7 @@ pub mod launcher;
 pub mod lint;
 pub mod manifest;
 mod read;
+pub mod record;
 pub mod run;
 pub mod scaffold;
 pub mod signature;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::{GOOD, manifest_dir, parsed};
 use proptest::prelude::*;
-use pto_golden::{DType, Fill, Tolerance};
+use pto_golden::{DType, Fill, Rule, Tolerance};
 use pto_kernel::manifest::{ArgKind, Dim, Dir, Entry, Golden, ScalarFormula, ScalarType, SignatureItem};
 use pto_kernel::{KernelError, Manifest};
 use pto_platform::{Core, Target};
@@ -27,7 +27,7 @@ fn every_section_arrives() {
     assert_eq!(manifest.outputs().map(|(arg, _)| arg.name.as_str()).collect::<Vec<_>>(), ["y"]);
     let expected = [SignatureItem::BlockDim, SignatureItem::Stream].into_iter().chain((0..4).map(SignatureItem::Arg));
     assert_eq!(manifest.launch.signature, expected.collect::<Vec<_>>());
-    assert_eq!(manifest.tolerance_of("y", DType::F16), Tolerance { rtol: 2e-3, atol: 1e-5 });
+    assert_eq!(manifest.rule_of("y", DType::F16), Rule::Close(Tolerance { rtol: 2e-3, atol: 1e-5 }));
     assert!(matches!(&manifest.golden, Golden::Expr(exprs) if exprs["y"].source() == "x + z"));
     assert_eq!(manifest.cases.edges, ["n"]);
     assert!(manifest.warnings.is_empty(), "{:?}", manifest.warnings);
@@ -41,8 +41,8 @@ fn what_is_left_out_has_a_default() {
         ("\nexpr = { y = \"x + z\" }", "\ncommand = [\"python3\", \"golden.py\"]\ntimeout_s = 2.5"),
     ]);
     assert_eq!(manifest.summary, None);
-    assert_eq!(manifest.tolerance_of("y", DType::F16), Tolerance { rtol: 1e-4, atol: 1e-5 });
-    assert_eq!(manifest.tolerance_of("other", DType::F32), Tolerance::default_for(DType::F32));
+    assert_eq!(manifest.rule_of("y", DType::F16), Rule::Close(Tolerance { rtol: 1e-4, atol: 1e-5 }));
+    assert_eq!(manifest.rule_of("other", DType::F32), Rule::default_for(DType::F32));
     let Golden::Command { argv, timeout } = &manifest.golden else { panic!("{:?}", manifest.golden) };
     assert_eq!((argv.len(), *timeout), (2, Some(Duration::from_millis(2500))));
     let (_, z) = manifest.tensors().nth(2).unwrap();
@@ -87,12 +87,14 @@ fn loose_tolerances_are_warned_about() {
     for (tolerance, warnings) in [
         (
             "rtol = 2e-3",
-            vec!["45:1: tolerance of `y` is looser than that of `f16` (rtol 1e-3, atol 1e-5) and has no `reason`"],
+            vec![
+                "45:1: tolerance of `y` (rtol 2e-3, atol 1e-5) is looser than that of `f16` (rtol 1e-3, atol 1e-5) and has no `reason`",
+            ],
         ),
         ("rtol = 1e-4", vec![]),
         (
             "atol = 1e-2, reason = \"it fails otherwise\"",
-            vec!["45:1: `atol` of `y` is 1e-2: a loose absolute tolerance can mark incorrect kernels as PASS"],
+            vec!["45:1: tolerance of `y`: atol 1e-2: a loose absolute tolerance can mark incorrect kernels as PASS"],
         ),
         ("rtol = 1.0, reason = \"random order of accumulation\"", vec![]),
     ] {
@@ -100,6 +102,21 @@ fn loose_tolerances_are_warned_about() {
         let found: Vec<String> = manifest.warnings.iter().map(ToString::to_string).collect();
         assert_eq!(found, warnings, "{tolerance}");
     }
+}
+
+#[test]
+fn an_output_may_be_judged_by_any_rule() {
+    let tolerance = "rtol = 2e-3, atol = 1e-5, reason = \"f16 accumulation\"";
+    let read = |text: &str| parsed(&[(tolerance, text)]);
+    let manifest = read("rule = \"pass-rate\", rate = 0.9, cap = 3, reason = \"long tail\"");
+    let rule = Rule::PassRate { rtol: 1e-3, atol: 1e-5, rate: 0.9, cap: 3.0 };
+    assert_eq!((manifest.rule_of("y", DType::F16), manifest.warnings.len()), (rule, 0));
+    assert_eq!(read("rule = \"ulp\"").rule_of("y", DType::F16), Rule::Ulp { max: 1 });
+    let manifest = read("valid = [\"n - 1\"], tail = \"zero\"");
+    let given = &manifest.tolerance["y"];
+    assert_eq!(given.valid.as_ref().unwrap()[0].source(), "n - 1");
+    assert_eq!(manifest.rule_of("y", DType::F16), Rule::default_for(DType::F16));
+    assert_eq!(read("rule = \"top-k\", scores = \"x\"").tolerance["y"].scores.as_deref(), Some("x"));
 }
 
 #[test]

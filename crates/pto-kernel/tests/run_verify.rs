@@ -45,3 +45,70 @@ fn a_right_kernel_passes_and_a_wrong_one_does_not() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(String::from_utf8(output.stderr).unwrap().contains("foo.cpp:53:9: error:"));
 }
+
+/// Two legal answers that no golden gives: ties named in another order, and a buffer of which five elements are data.
+const TIED: &str = r#"
+#include <pto/pto-inst.hpp>
+__global__ AICORE void tied(__gm__ int32_t *index, __gm__ float *padded)
+{
+    index[0] = 3;
+    index[1] = 1;
+    for (int i = 0; i < 8; i++) {
+        padded[i] = i < 5 ? padded[i] + 1 : 0;
+    }
+}
+extern "C" void call_tied(uint32_t blocks, void *stream, void *index, void *padded, void *)
+{
+    tied<<<blocks, nullptr, stream>>>((__gm__ int32_t *)index, (__gm__ float *)padded);
+}
+"#;
+
+const TIED_MANIFEST: &str = r#"
+[kernel]
+name = "tied"
+core = "vec"
+sources = ["tied.cpp"]
+entry = "call_tied"
+targets = ["cpu"]
+[[arg]]
+name = "index"
+dir = "out"
+dtype = "i32"
+shape = [1, 2]
+[[arg]]
+name = "padded"
+dir = "inout"
+dtype = "f32"
+shape = [8]
+[[arg]]
+name = "x"
+dir = "in"
+dtype = "f32"
+shape = [1, 4]
+fill = { constant = 2.0 }
+[launch]
+block_dim = 1
+[golden]
+expr = { index = "topk_indices(x, 2)", padded = "padded + 1" }
+[tolerance]
+index = { rule = "top-k", scores = "x" }
+padded = { valid = [5], tail = "zero" }
+"#;
+
+#[test]
+fn the_rules_of_the_manifest_decide() {
+    let scratch = tempfile::tempdir().unwrap();
+    let manifest = scratch.path().join("kernel.toml");
+    fs_err::write(scratch.path().join("tied.cpp"), TIED).unwrap();
+    for (from, to, code) in [
+        ("", "", 0),
+        ("index = { rule = \"top-k\", scores = \"x\" }", "", 1),
+        ("valid = [5]", "valid = [6]", 1),
+        ("padded = { valid = [5], tail = \"zero\" }", "", 1),
+        ("valid = [5]", "valid = [9]", 2),
+    ] {
+        fs_err::write(&manifest, TIED_MANIFEST.replacen(from, to, 1)).unwrap();
+        let Some(output) = verify(&manifest) else { return };
+        assert_eq!(output.status.code(), Some(code), "{from} -> {to}: {output:?}");
+    }
+}

@@ -3,11 +3,15 @@
 mod adopt;
 mod build;
 mod clean;
+mod done;
 mod inspect;
+mod launch;
 mod lint;
 mod list;
+mod log;
 mod new;
 mod page;
+mod record;
 mod render;
 mod select;
 pub mod table;
@@ -40,6 +44,10 @@ enum Verb {
     Build(build::Args),
     /// Compile, launch and verify kernels
     Test(test::Args),
+    /// Show what was verified, how and when, and whether it still holds
+    Log(log::Args),
+    /// Hold kernels against the definition of done
+    Done(done::Args),
     /// Look for what compiles and yet goes wrong, without running anything
     Lint(lint::Args),
     /// Show what is in a built library, and whether this machine can use it
@@ -56,6 +64,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Verb::List(args) => list::run(args),
         Verb::Build(args) => build::run(args),
         Verb::Test(args) => test::run(args),
+        Verb::Log(args) => log::run(args),
+        Verb::Done(args) => done::run(args),
         Verb::Lint(args) => lint::run(args),
         Verb::Inspect(args) => inspect::run(args),
         Verb::Clean(args) => clean::run(args),

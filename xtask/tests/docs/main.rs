@@ -94,7 +94,7 @@ fn collect_keys(value: &Value, keys: &mut BTreeSet<String>) {
                 keys.insert(key.clone());
                 match (key.as_str(), value) {
                     // Their keys are the manifest's names.
-                    ("dims" | "outputs", Value::Object(named)) => {
+                    ("dims" | "outputs" | "shapes" | "static", Value::Object(named)) => {
                         named.values().for_each(|value| collect_keys(value, keys));
                     }
                     _ => collect_keys(value, keys),

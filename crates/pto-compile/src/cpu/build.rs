@@ -7,7 +7,7 @@ use pto_context::{Context, in_parallel};
 use pto_store::Store;
 
 use super::error::CpuError;
-use super::job::{Job, WARNINGS};
+use super::job::{COMMANDS, Job, WARNINGS};
 use super::precompiled::Precompiled;
 use super::request::KernelRequest;
 use super::runtime;
@@ -28,6 +28,9 @@ pub struct Artifact {
     pub duration: Duration,
     /// What the compiler warned of.
     pub warnings: String,
+    /// The command lines that made it, as they can be pasted into a shell. Those of a build that is in the store already
+    /// ran then; paths in them are of that build.
+    pub commands: Vec<String>,
 }
 
 /// Builds a kernel, unless `artifacts` has it for exactly these sources, headers, flags and this compiler. What all kernels
@@ -80,7 +83,14 @@ pub fn build(
 
 fn artifact(dir: &Path, request: &KernelRequest, cached: bool, start: Instant) -> Artifact {
     let warnings = std::fs::read_to_string(dir.join(WARNINGS)).unwrap_or_default();
-    Artifact { library: dir.join(format!("lib{}.so", request.name)), cached, duration: start.elapsed(), warnings }
+    let commands = std::fs::read(dir.join(COMMANDS)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    Artifact {
+        library: dir.join(format!("lib{}.so", request.name)),
+        cached,
+        duration: start.elapsed(),
+        warnings,
+        commands: commands.unwrap_or_default(),
+    }
 }
 
 fn load_sources(cx: &Context, request: &KernelRequest) -> Result<Vec<Source>, CpuError> {

@@ -18,6 +18,8 @@ use crate::deps::{Dependencies, parse_depfile};
 
 /// What the compiler warned of, in the entry.
 pub(super) const WARNINGS: &str = "warnings.txt";
+/// The command lines that made it, in the entry, as a JSON array.
+pub(super) const COMMANDS: &str = "commands.json";
 /// Objects and rewritten sources lie here while the entry is made, inside of it: what a killed build leaves goes with it.
 const SCRATCH: &str = "scratch";
 
@@ -48,6 +50,8 @@ struct Unit<'a> {
 struct Compiled {
     read: Vec<PathBuf>,
     warnings: String,
+    /// As it can be pasted into a shell.
+    line: String,
 }
 
 impl Job<'_> {
@@ -64,14 +68,18 @@ impl Job<'_> {
         let units = self.units(&scratch)?;
         let compiled = in_parallel(&units, None, |unit| self.compile(unit, &scratch, None))?;
         self.copy_runtime(dir)?;
+        let mut lines: Vec<String> = compiled.iter().map(|unit| unit.line.clone()).collect();
         for side in self.sides {
             let units: Vec<_> = units.iter().filter(|unit| unit.side.side == side.side).collect();
             let output = self.link(dir, side, &units)?;
             if !output.success() {
                 return Err(self.link_error(dir, side, &units, &output));
             }
+            lines.push(output.line);
         }
         self.record(dir, &scratch, &compiled)?;
+        let lines = serde_json::to_vec(&lines).map_err(|error| CpuError::Write(error.into()))?;
+        fs_err::write(dir.join(COMMANDS), lines).map_err(CpuError::Write)?;
         fs_err::remove_dir_all(scratch).map_err(CpuError::Write)?;
         self.cx.emit(Event::Finished {
             task,
@@ -136,7 +144,8 @@ impl Job<'_> {
             return Err(CpuError::Compile { messages: messages.text(), line: output.line });
         }
         let read = fs_err::read_to_string(depfile).map_err(CpuError::Read)?;
-        Ok(Compiled { read: parse_depfile(&read), warnings: messages.warnings() })
+        let warnings = messages.warnings();
+        Ok(Compiled { read: parse_depfile(&read), warnings, line: output.line })
     }
 
     /// Beside the kernel, so that the directory can be moved and loaded by anyone.

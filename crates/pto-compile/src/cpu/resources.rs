@@ -51,6 +51,9 @@ const FILES: &[(&str, &str)] = resources![
     "runtime/state.hpp",
 ];
 
+/// What the store calls them.
+pub(crate) const KIND: &str = "cpu-prelude";
+
 /// Where the files lie in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Resources {
@@ -60,7 +63,7 @@ pub(super) struct Resources {
 impl Resources {
     /// Writes the files, unless this version of them is there.
     pub(super) fn materialize(cx: &Context, store: &Store) -> Result<Self, CpuError> {
-        let dir = store.entry("cpu-prelude", &digest())?.get_or_build(cx, |dir| {
+        let dir = store.entry(KIND, &digest())?.get_or_build(cx, |dir| {
             FILES.iter().try_for_each(|(path, text)| {
                 let path = dir.join(path);
                 fs_err::create_dir_all(path.parent().expect("every file has a directory")).map_err(CpuError::Write)?;

@@ -10,9 +10,6 @@ const PER_OCTAVE: usize = 16;
 const BIN_BITS: u32 = 12;
 /// Bins of one table: every exponent of a single-precision float, infinity included.
 const BINS: usize = 1 << BIN_BITS;
-/// Bins that there is room for: any index of 16 bits is inside, which spares a check per element. What is never touched
-/// takes no memory.
-const WIDE: usize = 1 << 16;
 /// Counters of a bin that take turns. Neighbours mostly have the same error, and the same counter twice in a row waits for
 /// itself. They stand side by side: in tables of their own they would have the same low address bits, which the processor
 /// takes for the same counter.
@@ -28,6 +25,12 @@ pub(super) fn bin(error: f64) -> u16 {
 #[inline(always)]
 pub(super) fn bin_of_single(error: f32) -> u16 {
     (error.to_bits() >> (31 - BIN_BITS)) as u16
+}
+
+/// Where the counters of a bin are. No bin is beyond the last; the compiler sees that from the mask.
+#[inline(always)]
+fn place(bin: u16) -> usize {
+    usize::from(bin) & (BINS - 1)
 }
 
 /// The largest error of a bin.
@@ -49,7 +52,7 @@ impl Default for Histogram {
 
 /// Counters of one thread, narrow enough to stay in the nearest cache. When it is done they are added to the total.
 pub(super) struct Counters<'a> {
-    bins: Box<[[u32; TURNS]; WIDE]>,
+    bins: Box<[[u32; TURNS]; BINS]>,
     /// Counted since the counters were emptied: fewer than they can hold.
     pending: u32,
     total: &'a Mutex<Histogram>,
@@ -57,7 +60,7 @@ pub(super) struct Counters<'a> {
 
 impl<'a> Counters<'a> {
     pub(super) fn new(total: &'a Mutex<Histogram>) -> Self {
-        let bins = vec![[0u32; TURNS]; WIDE].into_boxed_slice();
+        let bins = vec![[0u32; TURNS]; BINS].into_boxed_slice();
         match bins.try_into() {
             Ok(bins) => Self { bins, pending: 0, total },
             Err(_) => unreachable!("it has that many bins"),
@@ -88,11 +91,11 @@ impl<'a> Counters<'a> {
         let (rounds, rest) = bins.as_chunks::<TURNS>();
         for round in rounds {
             for (turn, bin) in round.iter().enumerate() {
-                self.bins[usize::from(*bin)][turn] += 1;
+                self.bins[place(*bin)][turn] += 1;
             }
         }
         for bin in rest {
-            self.bins[usize::from(*bin)][0] += 1;
+            self.bins[place(*bin)][0] += 1;
         }
     }
 
@@ -104,7 +107,7 @@ impl<'a> Counters<'a> {
 
     pub(super) fn add(&mut self, error: f64) {
         self.make_room(1);
-        self.bins[usize::from(bin(error))][0] += 1;
+        self.bins[place(bin(error))][0] += 1;
     }
 }
 

@@ -4,8 +4,10 @@
 //! of `allclose` is true for it), shapes that merely broadcast, differing dtypes, an output that is missing, and a
 //! comparison of no elements at all.
 
+mod criterion;
 mod histogram;
 mod kernel;
+mod per_element;
 mod picture;
 mod region;
 mod report;
@@ -16,6 +18,7 @@ mod stats;
 mod tolerance;
 mod top_k;
 
+pub use criterion::Criterion;
 pub use histogram::{Bucket, Quantiles};
 pub use region::{Region, judge_region};
 pub use report::{Difference, Point, Report, Status, Unwritten};

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::histogram::{Counters, Histogram};
 use super::kernel::single::{self, SingleLimit};
 use super::kernel::{BLOCK, Limit, block};
+use super::per_element::{PerElement, within_ulps};
 use super::stats::Stats;
 use super::{Options, Rule};
 #[cfg(target_arch = "x86_64")]
@@ -30,31 +31,6 @@ pub(super) fn scan(actual: &Tensor, expected: &Tensor, rule: &Rule, options: &Op
     })
 }
 
-/// How a single element is judged.
-#[derive(Debug, Clone, Copy)]
-enum Test {
-    Limit(Limit),
-    Ulp(u64),
-    Bits,
-}
-
-impl Test {
-    fn of(rule: &Rule) -> Self {
-        let limit = |rtol, atol, floor, cap| Self::Limit(Limit { rtol, atol, floor, cap });
-        match *rule {
-            Rule::Close(tolerance) => limit(tolerance.rtol, tolerance.atol, 0.0, 1.0),
-            Rule::Exact => limit(0.0, 0.0, 0.0, 1.0),
-            Rule::PassRate { rtol, atol, cap, .. } => limit(rtol, atol, 0.0, cap),
-            Rule::Floored { rel, floor, cap, .. } => limit(rel, 0.0, floor, cap),
-            Rule::TopK { rtol, atol } => limit(rtol, atol, 0.0, 1.0),
-            Rule::Quantized { steps, .. } => limit(0.0, steps as f64, 0.0, 1.0),
-            Rule::Ulp { max } => Self::Ulp(max),
-            Rule::BitExact | Rule::Determinism => Self::Bits,
-            Rule::Whole { .. } => Self::Limit(Limit::NONE),
-        }
-    }
-}
-
 /// A value in the middle of the expected ones, as far as the first of them say; see [`super::stats::Sums`]. A single, so
 /// that both precisions take away the same.
 fn shift(expected: &Tensor) -> f64 {
@@ -74,8 +50,8 @@ pub(super) fn scalar_to_f64(scalar: Scalar) -> f64 {
 }
 
 struct Pass<'a> {
-    test: Test,
-    /// For [`Test::Limit`], that; else one that lets everything pass.
+    test: PerElement,
+    /// For [`PerElement::Limit`], that; else one that lets everything pass.
     limit: Limit,
     /// The same in single precision, where that can decide.
     single: Option<SingleLimit>,
@@ -100,12 +76,12 @@ struct Scratch<'a> {
 
 impl<'a> Pass<'a> {
     fn new<T: Element>(expected: &Tensor, rule: &Rule, options: &'a Options) -> Self {
-        let test = Test::of(rule);
+        let test = PerElement::of(rule);
         let quantized = match *rule {
             Rule::Quantized { scale, zero_point, .. } => Some((scale, zero_point as f64)),
             _ => None,
         };
-        let limit = if let Test::Limit(limit) = test { limit } else { Limit::NONE };
+        let limit = if let PerElement::Limit(limit) = test { limit } else { Limit::NONE };
         let shift_fits = shift(expected).abs() < 1e15;
         let single = SingleLimit::of(&limit).filter(|_| T::SINGLE && quantized.is_none() && shift_fits);
         let real = |value: f64| quantized.map_or(value, |(scale, zero)| (value - zero) * scale);
@@ -169,7 +145,7 @@ impl<'a> Pass<'a> {
     /// # Safety
     /// The processor has these instructions.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,f16c,avx512f,avx512dq,avx512vl,avx512bw,avx512vbmi2")]
+    #[target_feature(enable = "avx2,f16c,fma,avx512f,avx512dq,avx512vl,avx512bw,avx512vbmi2")]
     unsafe fn chunk_avx512<T: Element>(
         &self,
         at: usize,
@@ -184,7 +160,7 @@ impl<'a> Pass<'a> {
     /// # Safety
     /// The processor has these instructions.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,f16c")]
+    #[target_feature(enable = "avx2,f16c,fma")]
     unsafe fn chunk_avx2<T: Element>(
         &self,
         at: usize,
@@ -232,7 +208,7 @@ impl<'a> Pass<'a> {
         let Scratch { singles: [a, e], bins, some, counters, .. } = scratch;
         T::read_singles_on::<C>(actual, a);
         T::read_singles_on::<C>(expected, e);
-        let Some(sure) = single::block(a, e, limit, self.shift as f32, stats.bar(), bins) else { return false };
+        let Some(sure) = single::block::<C>(a, e, limit, self.shift as f32, stats.bar(), bins) else { return false };
         stats.sums.merge(sure.sums);
         if sure.equal {
             counters.add_zeros(BLOCK);
@@ -286,7 +262,7 @@ impl<'a> Pass<'a> {
             a.iter().zip(e.iter()).enumerate().for_each(|(i, (a, e))| stats.raise(at + i, a - e, *e));
         }
         match self.test {
-            Test::Limit(limit) => {
+            PerElement::Limit(limit) => {
                 stats.mismatches += seen.wrong;
                 stats.hopeless += seen.hopeless;
                 if seen.wrong > 0 && stats.first.len() < self.options.listed {
@@ -296,8 +272,9 @@ impl<'a> Pass<'a> {
                     }
                 }
             }
-            _ if actual == expected => {}
-            _ => self.by_bytes::<T>(at, actual, expected, stats),
+            PerElement::Class => {}
+            PerElement::Ulp(_) | PerElement::Bits if actual == expected => {}
+            PerElement::Ulp(_) | PerElement::Bits => self.by_bytes::<T>(at, actual, expected, stats),
         }
         true
     }
@@ -306,13 +283,11 @@ impl<'a> Pass<'a> {
     fn by_bytes<T: Element>(&self, at: usize, actual: &[u8], expected: &[u8], stats: &mut Stats) {
         let size = size_of::<T>();
         for (i, (a, e)) in actual.chunks_exact(size).zip(expected.chunks_exact(size)).enumerate() {
-            let right = match self.test {
-                _ if a == e => true,
-                // Bits beyond the four that count are no part of the number.
-                _ if !T::DTYPE.is_float() && T::read(a).to_f64() == T::read(e).to_f64() => true,
-                Test::Ulp(max) => within_ulps::<T>(T::read(a), T::read(e), max),
-                Test::Bits | Test::Limit(_) => false,
-            };
+            // Bits beyond the four that count are no part of the number.
+            let same = || !T::DTYPE.is_float() && T::read(a).to_f64() == T::read(e).to_f64();
+            let right = a == e
+                || same()
+                || matches!(self.test, PerElement::Ulp(max) if within_ulps(T::read(a), T::read(e), max));
             if !right {
                 stats.hopeless += 1;
                 stats.mismatch(at + i, self.options.listed);
@@ -338,8 +313,8 @@ impl<'a> Pass<'a> {
                 pair => pair,
             };
             let right = match (a, e) {
-                (Scalar::Int(a), Scalar::Int(e)) => self.integer_is_right(a, e),
-                (a, e) => self.float_is_right::<T>(actual, expected, scalar_to_f64(a), scalar_to_f64(e)),
+                (Scalar::Int(a), Scalar::Int(e)) => self.test.integer_is_right(a, e),
+                _ => self.test.float_is_right::<T>(actual, expected, self.options.equal_nan),
             };
             let patterned = self.options.poisoned && actual == self.pattern && expected != self.pattern;
             // A float that holds the pattern is a NaN, which may be allowed; nobody wrote it all the same.
@@ -354,7 +329,7 @@ impl<'a> Pass<'a> {
             self.measure(at, a, e, counters, stats);
             if !right {
                 stats.mismatch(at, self.options.listed);
-                stats.hopeless += usize::from(!self.is_excusable(a, e));
+                stats.hopeless += usize::from(!self.test.is_excusable(a, e));
             }
         }
     }
@@ -380,56 +355,11 @@ impl<'a> Pass<'a> {
         stats.error(at, expected, error, self.shift);
         counters.add(error.abs());
     }
-
-    /// Whether a pass rate may excuse a wrong element.
-    fn is_excusable(&self, a: Scalar, e: Scalar) -> bool {
-        let Test::Limit(limit) = self.test else { return false };
-        match (a, e) {
-            (Scalar::Int(a), Scalar::Int(e)) => a.abs_diff(e) as f64 <= limit.hard((e as f64).abs()),
-            (a, e) => {
-                let (a, e) = (scalar_to_f64(a), scalar_to_f64(e));
-                a.is_finite() && e.is_finite() && (a - e).abs() <= limit.hard(e.abs())
-            }
-        }
-    }
-
-    /// Classes first: the formula would let any finite value pass for an infinity, and no infinity for itself.
-    fn float_is_right<T: Element>(&self, actual: &[u8], expected: &[u8], a: f64, e: f64) -> bool {
-        if let Test::Bits = self.test {
-            return actual == expected;
-        }
-        if !(a.is_finite() && e.is_finite()) {
-            return a == e || (a.is_nan() && e.is_nan() && self.options.equal_nan);
-        }
-        match self.test {
-            Test::Limit(limit) => (a - e).abs() <= limit.of(e.abs()),
-            Test::Ulp(max) => within_ulps(T::read(actual), T::read(expected), max),
-            Test::Bits => actual == expected,
-        }
-    }
-
-    /// The difference is exact; only a tolerance that is not 0 needs it as a double.
-    fn integer_is_right(&self, a: i128, e: i128) -> bool {
-        let difference = a.abs_diff(e);
-        difference == 0
-            || match self.test {
-                Test::Limit(limit) => difference as f64 <= limit.of((e as f64).abs()),
-                Test::Ulp(max) => difference <= max.into(),
-                Test::Bits => false,
-            }
-    }
 }
 
 /// Whether the fill pattern of the type is a value that a kernel may give.
 fn may_be_right_by_chance(dtype: DType) -> bool {
     !dtype.is_float() || dtype.size() == 1
-}
-
-fn within_ulps<T: Element>(a: T, e: T, max: u64) -> bool {
-    match (a.ordinal(), e.ordinal()) {
-        (Some(a), Some(e)) => a.abs_diff(e) <= max,
-        _ => T::DTYPE.int_range().is_some() && (a.to_f64() - e.to_f64()).abs() <= max as f64,
-    }
 }
 
 /// The largest finite value of a float type that has infinities; else NaN, which equals nothing.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Options, Report, Rule, Status, Tolerance, compare};
+use super::{Criterion, Options, Report, Rule, Status};
 use crate::Tensor;
 
 /// What the comparison of all outputs found.
@@ -46,19 +46,19 @@ impl fmt::Display for SetReport {
     }
 }
 
-/// Compares outputs with golden tensors by name; `rules` gives each output's tolerance and options, and is given its
-/// name and golden tensor. A golden tensor without an output and an output without a golden tensor are failures.
+/// Compares outputs with golden tensors by name; `criterion` says what each is judged by, and is given its name
+/// and golden tensor. A golden tensor without an output and an output without a golden tensor are failures.
 pub fn compare_set(
     actual: &BTreeMap<String, Tensor>,
     expected: &BTreeMap<String, Tensor>,
-    rules: impl Fn(&str, &Tensor) -> (Tolerance, Options),
+    criterion: impl Fn(&str, &Tensor) -> Criterion,
 ) -> SetReport {
     let mut outputs = BTreeMap::new();
     for (name, expected) in expected {
-        let (tolerance, options) = rules(name, expected);
+        let criterion = criterion(name, expected);
         let report = match actual.get(name) {
-            Some(actual) => compare(actual, expected, tolerance, &options),
-            None => missing(expected, &Rule::Close(tolerance), &options),
+            Some(actual) => criterion.judge(actual, expected),
+            None => criterion.missing(expected),
         };
         outputs.insert(name.clone(), report);
     }

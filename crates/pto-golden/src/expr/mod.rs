@@ -48,6 +48,7 @@ mod matmul;
 mod parse;
 mod ratio;
 mod reference;
+mod shape_call;
 mod token;
 mod value;
 

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use self::spec::{RuleKind, Spec, SpecError, Tail};
-use crate::compare::{Rule, judge_region, missing, top_k, unexpected};
+use crate::compare::{Criterion, Rule, unexpected};
 use crate::files::{self, Content, Declared};
 use crate::pattern::{self, Clues};
-use crate::{Error, Report, Tensor, Tolerance, judge};
+use crate::{Error, Report, Tensor};
 
 /// How tensors are compared: a default, and what differs from it by name.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -263,29 +263,27 @@ fn members(name: String, a: Option<Content>, e: Option<Content>) -> Vec<(String,
 }
 
 fn pair(name: String, actual: Option<Tensor>, expected: Option<Tensor>, rules: &Rules) -> Result<Judged, SuiteError> {
-    let spec = rules.of(&name);
-    let unusable = |source| SuiteError::Spec { name: name.clone(), source };
     let report = match (&actual, &expected) {
-        (Some(actual), Some(expected)) => {
-            let rule = spec.rule(expected.dtype()).map_err(unusable)?;
-            let options = spec.options();
-            match (rule, spec.region()) {
-                (Rule::TopK { rtol, atol }, _) => {
-                    let needs =
-                        || SpecError::Needs { rule: RuleKind::TopK, what: "`scores`, the file that indices count in" };
-                    let path = spec.scores.as_ref().ok_or_else(|| unusable(needs()))?;
-                    let Content::One(scores) = files::open(path, &Declared::default())? else {
-                        return Err(Error::UnknownKind { path: path.clone() }.into());
-                    };
-                    top_k(actual, expected, &scores, Tolerance { rtol, atol }, &options)
-                }
-                (rule, Some(region)) => judge_region(actual, expected, &region, &rule, &options),
-                (rule, None) => judge(actual, expected, &rule, &options),
-            }
-        }
-        (None, Some(expected)) => missing(expected, &spec.rule(expected.dtype()).map_err(unusable)?, &spec.options()),
+        (Some(actual), Some(expected)) => criterion(&name, expected, rules)?.judge(actual, expected),
+        (None, Some(expected)) => criterion(&name, expected, rules)?.missing(expected),
         (Some(actual), None) => unexpected(actual),
         (None, None) => unreachable!("every name is of a tensor on either side"),
     };
     Ok(Judged { named: Named { name, report }, actual, expected })
+}
+
+fn criterion(name: &str, expected: &Tensor, rules: &Rules) -> Result<Criterion, SuiteError> {
+    let spec = rules.of(name);
+    let unusable = |source| SuiteError::Spec { name: name.to_owned(), source };
+    let criterion = spec.criterion(expected.dtype()).map_err(unusable)?;
+    if let Some(refusal) = spec.lacks_reason(&criterion.rule, expected.dtype()) {
+        return Err(unusable(refusal));
+    }
+    let Rule::TopK { .. } = criterion.rule else { return Ok(criterion) };
+    let needs = || SpecError::Needs { rule: RuleKind::TopK, what: "`scores`, the file that indices count in" };
+    let path = spec.scores.as_ref().ok_or_else(|| unusable(needs()))?;
+    match files::open(path, &Declared::default())? {
+        Content::One(scores) => Ok(Criterion { scores: Some(scores), ..criterion }),
+        Content::Named(_) => Err(Error::UnknownKind { path: path.clone() }.into()),
+    }
 }

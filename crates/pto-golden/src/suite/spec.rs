@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::compare::{Region, Rule, Tolerance};
+use crate::compare::{Criterion, Region, Rule, Tolerance};
 use crate::{DType, Error, Options, Shape};
 
 /// The names of the rules.
@@ -98,7 +98,7 @@ pub struct Spec {
 #[non_exhaustive]
 pub enum SpecError {
     /// A number that belongs to another rule.
-    #[error("`{field}` means nothing to the rule `{}`", name(*rule))]
+    #[error("`{field}` means nothing to the rule `{}`", rule.name())]
     Foreign {
         /// The field.
         field: &'static str,
@@ -106,7 +106,7 @@ pub enum SpecError {
         rule: RuleKind,
     },
     /// A number without which the rule says nothing.
-    #[error("the rule `{}` needs {what}", name(*rule))]
+    #[error("the rule `{}` needs {what}", rule.name())]
     Needs {
         /// The rule.
         rule: RuleKind,
@@ -140,19 +140,44 @@ impl SpecError {
     }
 }
 
-/// As it is written.
-fn name(rule: RuleKind) -> &'static str {
-    match rule {
-        RuleKind::Close => "close",
-        RuleKind::Exact => "exact",
-        RuleKind::BitExact => "bit-exact",
-        RuleKind::Ulp => "ulp",
-        RuleKind::PassRate => "pass-rate",
-        RuleKind::Floored => "floored",
-        RuleKind::TopK => "top-k",
-        RuleKind::Quantized => "quantized",
-        RuleKind::Determinism => "determinism",
-        RuleKind::Whole => "whole",
+impl RuleKind {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Close,
+        Self::Exact,
+        Self::BitExact,
+        Self::Ulp,
+        Self::PassRate,
+        Self::Floored,
+        Self::TopK,
+        Self::Quantized,
+        Self::Determinism,
+        Self::Whole,
+    ];
+
+    /// As it is written.
+    pub const fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    /// What it asks, in a few words.
+    pub const fn meaning(self) -> &'static str {
+        self.words().1
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Close => ("close", "|a - e| <= atol + rtol * |e|"),
+            Self::Exact => ("exact", "Equal values"),
+            Self::BitExact => ("bit-exact", "Equal bits"),
+            Self::Ulp => ("ulp", "Few values of the type between"),
+            Self::PassRate => ("pass-rate", "Close for a share of the elements, with a cap on the worst"),
+            Self::Floored => ("floored", "Relative difference with a floor"),
+            Self::TopK => ("top-k", "Indices of the largest, with legal ties"),
+            Self::Quantized => ("quantized", "Integers that stand for reals"),
+            Self::Determinism => ("determinism", "Runs of one kernel against each other"),
+            Self::Whole => ("whole", "Figures of the whole tensor"),
+        }
     }
 }
 
@@ -202,10 +227,19 @@ impl Spec {
         }
     }
 
+    /// What a tensor of this dtype is judged by; the scores of `top-k` are the caller's to read.
+    ///
+    /// # Errors
+    /// As [`Spec::rule`].
+    pub fn criterion(&self, dtype: DType) -> Result<Criterion, SpecError> {
+        let rule = self.rule(dtype)?;
+        Ok(Criterion { region: self.region(), ..Criterion::new(rule, self.options()) })
+    }
+
     /// The rule for a tensor of this dtype.
     ///
     /// # Errors
-    /// A number that is missing, belongs to another rule, or makes no sense; a looser rule without a reason.
+    /// A number that is missing, belongs to another rule, or makes no sense.
     pub fn rule(&self, dtype: DType) -> Result<Rule, SpecError> {
         let kind = self.rule.unwrap_or(RuleKind::Close);
         self.refuse_foreign(kind)?;
@@ -246,11 +280,18 @@ impl Spec {
             }
         };
         rule.check().map_err(|error: Error| SpecError::Number(error.to_string()))?;
-        let reason = self.reason.as_deref().is_some_and(|reason| !reason.trim().is_empty());
-        if rule.is_looser_than_default(dtype) && !reason {
-            return Err(SpecError::NoReason { rule: rule.to_string(), dtype, default: default.to_string() });
-        }
         Ok(rule)
+    }
+
+    /// Whether a rule lets more pass than the default of the dtype, and nothing says why.
+    pub fn lacks_reason(&self, rule: &Rule, dtype: DType) -> Option<SpecError> {
+        let reason = self.reason.as_deref().is_some_and(|reason| !reason.trim().is_empty());
+        let default = Tolerance::default_for(dtype).to_string();
+        (rule.is_looser_than_default(dtype) && !reason).then(|| SpecError::NoReason {
+            rule: rule.to_string(),
+            dtype,
+            default,
+        })
     }
 
     fn refuse_foreign(&self, rule: RuleKind) -> Result<(), SpecError> {

@@ -58,6 +58,8 @@ pub struct BoundTensor {
     pub elements: usize,
     /// Its size.
     pub bytes: usize,
+    /// Of an output, the extents of the part that means something; `None` is all of it.
+    pub valid: Option<Vec<usize>>,
 }
 
 /// A number that fits its type.
@@ -103,6 +105,8 @@ impl ScalarValue {
 pub enum Quantity {
     /// A length in the shape of this argument.
     Extent(String),
+    /// A length in the valid part of this output.
+    Valid(String),
     /// The value of this scalar.
     Value(String),
     /// The number of blocks.
@@ -113,6 +117,7 @@ impl std::fmt::Display for Quantity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Extent(arg) => write!(f, "an extent in `shape` of `{arg}`"),
+            Self::Valid(arg) => write!(f, "an extent in `valid` of `{arg}`"),
             Self::Value(arg) => write!(f, "`value` of `{arg}`"),
             Self::BlockDim => f.write_str("`block_dim`"),
         }
@@ -160,7 +165,11 @@ impl Binder<'_> {
     }
 
     fn tensor(&self, name: &str, tensor: &TensorArg) -> Result<BoundTensor, KernelError> {
-        let extents = tensor.shape.iter().map(|expr| self.extent(name, expr)).collect::<Result<Vec<i64>, _>>()?;
+        let extents = tensor
+            .shape
+            .iter()
+            .map(|expr| self.extent(name, expr, Quantity::Extent(name.to_owned())))
+            .collect::<Result<Vec<i64>, _>>()?;
         let too_large =
             || KernelError::TooLarge { arg: name.to_owned(), shape: extents.clone(), case: self.case.to_string() };
         let shape: Option<Vec<usize>> = extents.iter().map(|extent| usize::try_from(*extent).ok()).collect();
@@ -168,11 +177,26 @@ impl Binder<'_> {
         let elements = shape.iter().try_fold(1_usize, |all, extent| all.checked_mul(*extent)).ok_or_else(too_large)?;
         let bytes = elements.checked_mul(tensor.dtype.size()).filter(|bytes| isize::try_from(*bytes).is_ok());
         let bytes = bytes.ok_or_else(too_large)?;
-        Ok(BoundTensor { dir: tensor.dir, dtype: tensor.dtype, shape, elements, bytes })
+        let valid = self.valid(name, &shape)?;
+        Ok(BoundTensor { dir: tensor.dir, dtype: tensor.dtype, shape, elements, bytes, valid })
     }
 
-    fn extent(&self, arg: &str, expr: &Expr) -> Result<i64, KernelError> {
-        let value = self.eval(expr, Quantity::Extent(arg.to_owned()), &|name| self.dim(name))?;
+    fn valid(&self, arg: &str, shape: &[usize]) -> Result<Option<Vec<usize>>, KernelError> {
+        let Some(exprs) = self.manifest.tolerance.get(arg).and_then(|rule| rule.valid.as_ref()) else {
+            return Ok(None);
+        };
+        let extent = |expr| self.extent(arg, expr, Quantity::Valid(arg.to_owned()));
+        let extents = exprs.iter().map(extent).collect::<Result<Vec<i64>, _>>()?;
+        let valid: Vec<usize> = extents.iter().filter_map(|extent| usize::try_from(*extent).ok()).collect();
+        if valid.len() != shape.len() || valid.iter().zip(shape).any(|(valid, axis)| valid > axis) {
+            let (arg, case) = (arg.to_owned(), self.case.to_string());
+            return Err(KernelError::Valid { arg, valid: extents, shape: shape.to_vec(), case });
+        }
+        Ok(Some(valid))
+    }
+
+    fn extent(&self, arg: &str, expr: &Expr, what: Quantity) -> Result<i64, KernelError> {
+        let value = self.eval(expr, what, &|name| self.dim(name))?;
         if value < 1 {
             let (text, case) = (expr.source().to_owned(), self.case.to_string());
             return Err(KernelError::Extent { arg: arg.to_owned(), text, value, case });

@@ -135,8 +135,12 @@ fn dtype(fields: &Fields<'_>, name: &str, sink: &mut Sink<'_>) -> Option<DType> 
 
 fn shape(fields: &Fields<'_>, name: &str, dims: &Dims, sink: &mut Sink<'_>) -> Option<Vec<pto_golden::Expr>> {
     let what = format!("`shape` of `{name}`");
-    let items = array(fields.require("shape", sink)?, &what, sink)?;
-    let extents: Vec<_> = items.iter().map(|item| extent(item, &what, dims, sink)).collect();
+    extents(fields.require("shape", sink)?, &what, dims, sink)
+}
+
+/// A list of lengths; all that is wrong with them is found.
+pub(super) fn extents(node: &Node<'_>, what: &str, dims: &Dims, sink: &mut Sink<'_>) -> Option<Vec<pto_golden::Expr>> {
+    let extents: Vec<_> = array(node, what, sink)?.iter().map(|item| extent(item, what, dims, sink)).collect();
     extents.into_iter().collect()
 }
 

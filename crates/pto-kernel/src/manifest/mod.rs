@@ -26,7 +26,7 @@ use toml::de::DeTable;
 pub use arg_types::{Arg, ArgKind, Dir, ScalarArg, ScalarFormula, ScalarType, TensorArg};
 pub use check::Check;
 pub use diagnostic::{Diagnostic, ManifestErrors, render};
-pub use model::{CaseList, Dim, Entry, Golden, Launch, ListedCase, Manifest, Ptoas, SignatureItem, ToleranceOverride};
+pub use model::{CaseList, Dim, Entry, Golden, Launch, ListedCase, Manifest, OutputRule, Ptoas, SignatureItem};
 
 pub(crate) use check::MARK;
 pub(crate) use diagnostic::{nearest_help, quoted};
@@ -98,7 +98,7 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
         section(&root, "[launch]", &launch::KEYS, sink).and_then(|f| launch::read(&f, &dims, known_args, sink));
     let golden = section(&root, "[golden]", &golden::KEYS, sink)
         .and_then(|fields| golden::read(&fields, dir, &dims, known_args, sink));
-    let tolerance = tolerance::read(root.get("tolerance"), known_args, sink);
+    let tolerance = tolerance::read(root.get("tolerance"), &dims, known_args, sink);
     let block_dim = launch.as_ref().map(|launch| launch.block_dim.source());
     let cases = cases::read(root.get("cases"), &dims, block_dim, sink);
     let allow = lint::read(root.get("lint"), sink);

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pto_golden::{DType, Expr, Tolerance};
+use pto_golden::suite::Spec;
+use pto_golden::{DType, Expr, Rule};
 use pto_platform::{Core, Target};
 use pto_ptoas::Level;
 
 use super::arg_types::{Arg, ArgKind, TensorArg};
 use super::check::Check;
 use super::diagnostic::Diagnostic;
-use crate::lint::Rule;
+use crate::lint;
 
 /// A kernel as its `kernel.toml` describes it. Every value has been checked against the others.
 #[derive(Debug, Clone)]
@@ -42,11 +43,11 @@ pub struct Manifest {
     /// Where the expected values come from.
     pub golden: Golden,
     /// Tolerances that differ from those of the dtype, by argument.
-    pub tolerance: BTreeMap<String, ToleranceOverride>,
+    pub tolerance: BTreeMap<String, OutputRule>,
     /// The cases it is tested with.
     pub cases: CaseList,
     /// Rules of [`crate::lint`] that are off for this kernel.
-    pub allow: Vec<Rule>,
+    pub allow: Vec<lint::Rule>,
     /// How its `.pto` sources are assembled.
     pub ptoas: Ptoas,
     /// What is allowed and yet doubtful.
@@ -118,22 +119,15 @@ pub enum Golden {
     Files(PathBuf),
 }
 
-/// A tolerance that differs from that of the dtype. What is `None` stays the dtype's.
+/// What an output is judged by, where that is not the tolerance of its dtype.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToleranceOverride {
-    /// Relative tolerance.
-    pub rtol: Option<f64>,
-    /// Absolute tolerance.
-    pub atol: Option<f64>,
-    /// Why.
-    pub reason: Option<String>,
-}
-
-impl ToleranceOverride {
-    /// The tolerance meant, with what is not given taken from the dtype's.
-    pub fn over(&self, default: Tolerance) -> Tolerance {
-        Tolerance { rtol: self.rtol.unwrap_or(default.rtol), atol: self.atol.unwrap_or(default.atol) }
-    }
+pub struct OutputRule {
+    /// Rule, limits and reason. What is `None` is the default of the dtype.
+    pub spec: Spec,
+    /// Extents of the part that means something; `None` is all of it.
+    pub valid: Option<Vec<Expr>>,
+    /// For `top-k`, the tensor that the indices count in.
+    pub scores: Option<String>,
 }
 
 /// `[cases]`.
@@ -187,10 +181,10 @@ impl Manifest {
         self.tensors().filter(|(_, tensor)| tensor.dir.is_output())
     }
 
-    /// The tolerance an output is compared with: its dtype's, unless the manifest says otherwise.
-    pub fn tolerance_of(&self, output: &str, dtype: DType) -> Tolerance {
-        let default = Tolerance::default_for(dtype);
-        self.tolerance.get(output).map_or(default, |given| given.over(default))
+    /// What an output is judged by: the tolerance of its dtype, unless the manifest says otherwise.
+    pub fn rule_of(&self, output: &str, dtype: DType) -> Rule {
+        let given = self.tolerance.get(output).and_then(|given| given.spec.rule(dtype).ok()); // it was usable when read
+        given.unwrap_or(Rule::default_for(dtype))
     }
 
     /// The names of the dims that each case gives.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSymbol};
 use pto_compile::cpu::{self, KernelRequest};
+use pto_compile::plan::Step;
 use pto_compile::{bisheng, cann};
 use pto_context::Context;
 use pto_platform::{Soc, Target};
@@ -71,6 +72,7 @@ fn build_for_cpu(
         headers: tools.headers.dir.clone(),
         warnings: artifact.warnings,
         assembled: Vec::new(),
+        commands: artifact.commands,
     })
 }
 
@@ -108,6 +110,8 @@ fn build_with_bisheng(
     let toolchain = cann::Toolchain::find(cx, &setup.cann())?;
     let request = plan::request(cx, manifest, target, input);
     let built = bisheng::build(cx, &setup.artifacts, &toolchain, &request)?;
+    let out_dir = built.library.parent().map(Path::to_path_buf).unwrap_or_default();
+    let plan = bisheng::kernel_plan(cx, &bisheng::BishengRequest { out_dir, ..request }, &toolchain)?;
     Ok(BuildReport {
         library: built.library,
         cached: built.cached,
@@ -116,6 +120,7 @@ fn build_with_bisheng(
         headers: toolchain.pto_headers.path,
         warnings: String::new(),
         assembled: Vec::new(),
+        commands: plan.steps.iter().map(Step::to_shell).collect(),
     })
 }
 

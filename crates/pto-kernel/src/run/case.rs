@@ -7,28 +7,27 @@ use std::time::Instant;
 use pto_acl::LoadPlan;
 use pto_context::{Context, Event};
 use pto_golden::{Tensor, poison};
-use pto_launch::{Argument, Buffer, Init, LaunchRequest, Launched, Scalar, host_acl, launch};
-use pto_platform::{Soc, Target};
+use pto_launch::{Argument, Buffer, Init, LaunchPath, LaunchRequest, Launched, Scalar, host_acl, launch, simulate};
+use pto_platform::Soc;
 
 use super::build::Built;
 use super::case_result::{CaseResult, CaseStatus};
 use super::deadlines::Deadlines;
 use super::error::RunError;
 use super::judge::judge;
+use super::launching::{LaunchReport, Launching};
 use super::workshop::Workshop;
 use super::{golden, inputs};
 use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue, bind};
 use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
 
-/// The device a kernel runs on unless the user's library says otherwise.
-const DEVICE: u32 = 0;
 /// A kernel that was built, and where it runs.
 pub(super) struct CaseRunner<'a> {
     pub(super) cx: &'a Context,
     pub(super) workshop: &'a Workshop,
     pub(super) manifest: &'a Manifest,
     pub(super) built: &'a Built,
-    pub(super) soc: &'static Soc,
+    pub(super) launching: &'a Launching,
 }
 
 impl CaseRunner<'_> {
@@ -48,7 +47,7 @@ impl CaseRunner<'_> {
             return Err(RunError::Interrupted);
         }
         let start = Instant::now();
-        let bound = bind(self.manifest, case, Cores::from(self.soc))?;
+        let bound = bind(self.manifest, case, Cores::from(self.launching.soc))?;
         let mut result = CaseResult::started(case, self.workshop.target(), bound.block_dim);
         let inputs = inputs::make(self.manifest, &bound)?;
         match golden::make(self.cx, self.manifest, &bound, &inputs)? {
@@ -57,7 +56,8 @@ impl CaseRunner<'_> {
                 result.message = why;
             }
             Ok(golden) => {
-                let launched = self.launch(&bound, &inputs)?;
+                let launched = self.launch(case, &bound, &inputs)?;
+                result.launch = Some(LaunchReport::new(self.launching, &launched));
                 judge(self.manifest, &bound, launched, &inputs, &golden, &mut result)?;
             }
         }
@@ -65,22 +65,25 @@ impl CaseRunner<'_> {
         Ok(result)
     }
 
-    fn launch(&self, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Launched, RunError> {
-        let target = self.workshop.target();
-        let on_cpu = target == Target::Cpu;
-        let deadlines = Deadlines::of(self.cx, target)?;
+    fn launch(&self, case: &Case, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Launched, RunError> {
+        let on_cpu = self.launching.path == LaunchPath::Cpu;
+        let deadlines = Deadlines::of(self.cx, self.launching.path)?;
         let request = LaunchRequest {
             library: self.built.library.clone(),
             symbol: self.built.symbol.clone(),
             arguments: arguments(self.manifest, bound, inputs),
             acl: acl_candidates(self.cx, self.workshop, on_cpu)?,
-            device: DEVICE,
+            device: self.launching.device_number(),
             memory_limit: on_cpu.then(physical_memory),
             sync_timeout: deadlines.sync,
             process_timeout: deadlines.process,
         };
-        let cx = if on_cpu { playing(self.cx, self.soc) } else { self.cx.clone() };
-        Ok(launch(&cx, &self.workshop.setup.worker, &request)?)
+        let worker = &self.workshop.setup.worker;
+        if let Some(model) = &self.launching.model {
+            return Ok(simulate(self.cx, worker, &request, &model.simulation(self.workshop, self.manifest, case))?);
+        }
+        let cx = if on_cpu { playing(self.cx, self.launching.soc) } else { self.cx.clone() };
+        Ok(launch(&cx, worker, &request)?)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use pto_golden::{Options, Tensor, compare_set};
+use pto_golden::suite::Tail;
+use pto_golden::{Criterion, Options, Region, Tensor, compare_set};
 use pto_launch::{Launched, Verdict};
 
 use super::case_result::{CaseResult, CaseStatus};
@@ -26,7 +27,11 @@ pub(super) fn judge(
     result.notes = launched.notes;
     result.device_seconds = launched.device_time.map(|time| time.as_secs_f64());
     result.message = with_buffer_names(launched.verdict.to_string(), manifest, bound);
-    result.hint = launched.verdict.hint().map(str::to_owned).or_else(|| hint(&launched.verdict));
+    let told = launched.simulated.as_ref().and_then(|simulated| simulated.hint.clone());
+    result.hint = match launched.verdict {
+        Verdict::Completed => None,
+        _ => told.or_else(|| launched.verdict.hint().map(str::to_owned)).or_else(|| hint(&launched.verdict)),
+    };
     result.status = match launched.verdict {
         Verdict::Fault { .. } => CaseStatus::Fault,
         Verdict::Crashed { .. } => CaseStatus::Crashed,
@@ -36,9 +41,7 @@ pub(super) fn judge(
             let changed = changed_input(bound, inputs, &launched.outputs);
             let actual = tensors(bound, launched.outputs)?;
             let report = compare_set(&actual, golden, |name, golden| {
-                let poisoned = bound.tensors().any(|(arg, tensor)| arg == name && tensor.dir == Dir::Out);
-                let reason = manifest.tolerance.get(name).and_then(|given| given.reason.clone());
-                (manifest.tolerance_of(name, golden.dtype()), Options { poisoned, reason, ..Options::default() })
+                criterion(manifest, bound, name, golden, |scores| inputs.get(scores).or_else(|| actual.get(scores)))
             });
             result.message = report.summary();
             let passed = report.passed();
@@ -57,6 +60,32 @@ pub(super) fn judge(
         result.captured_output = Some(tail(&launched.said));
     }
     Ok(())
+}
+
+/// What an output is judged by in this case. `tensor` finds one by the name of its argument.
+fn criterion<'a>(
+    manifest: &Manifest,
+    bound: &BoundCase,
+    output: &str,
+    golden: &Tensor,
+    tensor: impl Fn(&str) -> Option<&'a Tensor>,
+) -> Criterion {
+    let declared = bound.tensors().find(|(arg, _)| *arg == output).map(|(_, tensor)| tensor);
+    let given = manifest.tolerance.get(output);
+    let spec = given.map(|given| given.spec.clone()).unwrap_or_default();
+    let options = Options {
+        poisoned: declared.is_some_and(|tensor| tensor.dir == Dir::Out),
+        equal_nan: spec.equal_nan.unwrap_or(false),
+        reason: spec.reason,
+        ..Options::default()
+    };
+    Criterion {
+        region: declared
+            .and_then(|tensor| tensor.valid.clone())
+            .map(|valid| Region { valid, zero_tail: spec.tail == Some(Tail::Zero) }),
+        scores: given.and_then(|given| given.scores.as_deref()).and_then(tensor).cloned(),
+        ..Criterion::new(manifest.rule_of(output, golden.dtype()), options)
+    }
 }
 
 /// The first input that does not hold what it was given. On a device that would be the caller's own tensor.

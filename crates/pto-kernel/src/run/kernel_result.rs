@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pto_context::with_causes;
-use pto_platform::{Soc, Target};
+use pto_launch::LaunchPath;
+use pto_platform::Target;
 use serde::Serialize;
 
 use super::assembly::Assembled;
 use super::case_result::{CaseResult, CaseStatus};
 use super::error::RunError;
+use super::launching::Launching;
 use crate::KernelError;
 use crate::manifest::Manifest;
 
@@ -26,6 +28,8 @@ pub struct KernelResult {
     pub soc: Option<&'static str>,
     /// Whether all cases passed.
     pub passed: bool,
+    /// How it got to run; nothing if it did not.
+    pub launch: Option<Chosen>,
     /// How it was built; nothing if it could not be.
     pub build: Option<BuildReport>,
     /// How it ended.
@@ -36,6 +40,17 @@ pub struct KernelResult {
     pub cases: Vec<CaseResult>,
     /// From start to end, in seconds.
     pub seconds: f64,
+}
+
+/// The way in which a kernel got to run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Chosen {
+    /// The path.
+    pub path: LaunchPath,
+    /// The rule that led to it.
+    pub why: String,
+    /// What was left out because of it.
+    pub note: Option<String>,
 }
 
 /// How a kernel ended.
@@ -117,13 +132,17 @@ pub struct BuildReport {
     /// The `.pto` sources and what they were assembled to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assembled: Vec<Assembled>,
+    /// The command lines that made it, as they can be pasted into a shell. They go into the record, not into reports.
+    #[serde(skip)]
+    pub commands: Vec<String>,
 }
 
 impl KernelResult {
     pub(super) fn new(
         manifest: &Manifest,
         target: Target,
-        soc: &'static Soc,
+        launching: &Launching,
+        note: Option<String>,
         build: BuildReport,
         cases: Vec<CaseResult>,
         duration: Duration,
@@ -134,7 +153,8 @@ impl KernelResult {
             name: manifest.name.clone(),
             path: manifest.path.clone(),
             target,
-            soc: Some(soc.name),
+            soc: Some(launching.soc.name),
+            launch: Some(Chosen { path: launching.path, why: launching.why.clone(), note }),
             passed,
             status: match (passed, differs) {
                 (true, _) => KernelStatus::Passed,
@@ -150,12 +170,13 @@ impl KernelResult {
     }
 
     /// A kernel that could not be tried. `name` is its directory's when its manifest does not say one.
-    pub(super) fn not_tried(name: String, path: PathBuf, target: Target, why: NotTried) -> Self {
+    pub fn not_tried(name: String, path: PathBuf, target: Target, why: NotTried) -> Self {
         Self {
             name,
             path,
             target,
             soc: None,
+            launch: None,
             passed: false,
             status: why.status,
             build: None,

@@ -28,12 +28,14 @@ fn span(error: &RunError, root: &DeTable<'_>) -> Option<Range<usize>> {
     match error {
         RunError::Kernel(KernelError::Evaluate { what, .. }) => match what {
             Quantity::Extent(name) => arg(root, name, "shape"),
+            Quantity::Valid(name) => valid(root, name),
             Quantity::Value(name) => arg(root, name, "value"),
             Quantity::BlockDim => section(root, "launch", "block_dim"),
         },
         RunError::Kernel(KernelError::Extent { arg: name, .. } | KernelError::TooLarge { arg: name, .. }) => {
             arg(root, name, "shape")
         }
+        RunError::Kernel(KernelError::Valid { arg: name, .. }) => valid(root, name),
         RunError::Kernel(KernelError::ScalarRange { arg: name, .. }) => arg(root, name, "value"),
         RunError::Kernel(KernelError::BlockDim { .. }) => section(root, "launch", "block_dim"),
         RunError::GoldenExpr { output, .. } | RunError::GoldenShape { output, .. } => {
@@ -43,6 +45,11 @@ fn span(error: &RunError, root: &DeTable<'_>) -> Option<Range<usize>> {
         RunError::NoSymbol { .. } => section(root, "kernel", "entry").or_else(|| section(root, "kernel", "global")),
         _ => None,
     }
+}
+
+fn valid(root: &DeTable<'_>, output: &str) -> Option<Range<usize>> {
+    let outputs = root.get("tolerance")?.get_ref().as_table()?;
+    Some(outputs.get(output)?.get_ref().as_table()?.get("valid")?.span())
 }
 
 fn arg(root: &DeTable<'_>, name: &str, key: &str) -> Option<Range<usize>> {

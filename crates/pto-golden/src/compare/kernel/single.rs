@@ -1,6 +1,7 @@
 use super::super::histogram::bin_of_single;
 use super::super::stats::Sums;
 use super::{BLOCK, Bar, Limit};
+use crate::element::read::Cpu;
 
 const LANES: usize = 16;
 
@@ -43,7 +44,7 @@ pub(in super::super) struct Sure {
 /// Reads a full block; `None` if some element may be wrong or not finite, or numbers are too small or too large for single
 /// precision. `bins` gets the bin of each error.
 #[inline(always)]
-pub(in super::super) fn block(
+pub(in super::super) fn block<C: Cpu>(
     actual: &[f32; BLOCK],
     expected: &[f32; BLOCK],
     limit: &SingleLimit,
@@ -62,17 +63,17 @@ pub(in super::super) fn block(
             let (size, magnitude) = (error.abs(), e.abs());
             let floored = if magnitude > limit.floor { magnitude } else { limit.floor };
             // Maxima instead of flags: they cost two instructions less. A NaN is in no maximum, but in a sum.
-            let excess = size - (limit.atol + limit.rtol * floored);
+            let excess = size - C::mul_add(limit.rtol, floored, limit.atol);
             lanes.excess[lane] = if excess > lanes.excess[lane] { excess } else { lanes.excess[lane] };
-            let above = size - relative * magnitude;
+            let above = C::mul_add(-relative, magnitude, size);
             lanes.above[lane] = if above > lanes.above[lane] { above } else { lanes.above[lane] };
             lanes.worst[lane] = if size > lanes.worst[lane] { size } else { lanes.worst[lane] };
             lanes.errors[lane] += error;
-            lanes.squared_errors[lane] += error * error;
+            lanes.squared_errors[lane] = C::mul_add(error, error, lanes.squared_errors[lane]);
             let shifted = e - shift;
-            lanes.products[lane] += shifted * error;
+            lanes.products[lane] = C::mul_add(shifted, error, lanes.products[lane]);
             lanes.shifted[lane] += shifted;
-            lanes.shifted_squares[lane] += shifted * shifted;
+            lanes.shifted_squares[lane] = C::mul_add(shifted, shifted, lanes.shifted_squares[lane]);
             bins[lane] = bin_of_single(size);
         }
     }

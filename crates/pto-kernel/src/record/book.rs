@@ -1,0 +1,129 @@
+//! The directory of all records of a workspace.
+
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::markdown;
+use super::model::Record;
+
+/// A directory of records, with a Markdown log of them all.
+#[derive(Debug, Clone)]
+pub struct Logbook {
+    dir: PathBuf,
+}
+
+/// A record and its file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The file.
+    pub path: PathBuf,
+    /// What is in it.
+    pub record: Record,
+}
+
+/// All that is in a logbook.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// The records, by file name.
+    pub entries: Vec<Entry>,
+    /// What is no record, and why: a damaged file, or one of another version of these tools.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// A file that is no record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unreadable {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it is none.
+    pub message: String,
+}
+
+impl Logbook {
+    /// The Markdown log.
+    pub const LOG: &'static str = "LOG.md";
+
+    /// The records in this directory, which need not be there yet.
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Adds records, each in the place of the one of the same name, and writes the log anew, of all that can be read. Each
+    /// file is there whole or as it was.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn save(&self, records: &[Record]) -> io::Result<Vec<PathBuf>> {
+        fs_err::create_dir_all(&self.dir)?;
+        let mut paths = Vec::new();
+        for record in records {
+            let path = self.dir.join(record.file_name());
+            write_whole(&path, &serde_json::to_vec_pretty(record)?)?;
+            paths.push(path);
+            if let Some(old) = record.superseded() {
+                remove(&self.dir.join(old))?;
+            }
+        }
+        write_whole(&self.dir.join(Self::LOG), markdown::log(&self.contents()?.entries).as_bytes())?;
+        Ok(paths)
+    }
+
+    /// Reads all records.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn contents(&self) -> io::Result<Contents> {
+        let listing = match fs_err::read_dir(&self.dir) {
+            Ok(listing) => listing,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contents::default()),
+            Err(error) => return Err(error),
+        };
+        let mut paths = listing.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+        let hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json") && !hidden(path));
+        paths.sort();
+        let mut contents = Contents::default();
+        for path in paths {
+            match read(&path) {
+                Ok(record) => contents.entries.push(Entry { path, record }),
+                Err(error) => contents.unreadable.push(Unreadable { message: error.to_string(), path }),
+            }
+        }
+        Ok(contents)
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs_err::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn read(path: &Path) -> io::Result<Record> {
+    let refuse =
+        |why: String| io::Error::new(ErrorKind::InvalidData, format!("`{}` is no record: {why}", path.display()));
+    let record: Record = serde_json::from_slice(&fs_err::read(path)?).map_err(|error| refuse(error.to_string()))?;
+    if record.schema != Record::SCHEMA {
+        return Err(refuse(format!("its schema is `{}`, expected `{}`", record.schema, Record::SCHEMA)));
+    }
+    Ok(record)
+}
+
+/// Beside its place and renamed: somebody may be reading the last one.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut draft = tempfile::Builder::new().prefix(".record-").tempfile_in(dir)?;
+    draft.write_all(bytes)?;
+    // A temporary file is private; this one is to be read like any other.
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    draft.as_file().set_permissions(open)?;
+    draft.persist(path).map(drop).map_err(|error| error.error)
+}

@@ -1,0 +1,44 @@
+//! What a run was done with, as far as files and results tell.
+
+use pto_compile::cann;
+use pto_context::Context;
+use pto_platform::Target;
+use pto_platform::files::parse_driver_info;
+
+use super::make::Circumstances;
+use super::model::Versions;
+use crate::run::KernelResult;
+
+/// Where the driver is installed, unless a variable says otherwise.
+const DRIVER: &str = "/usr/local/Ascend/driver";
+
+pub(super) fn versions(cx: &Context, result: &KernelResult, circumstances: &Circumstances) -> Versions {
+    let build = result.build.as_ref();
+    Versions {
+        ptokit: env!("CARGO_PKG_VERSION").to_owned(),
+        cann: cann_release(cx).filter(|_| result.target != Target::Cpu),
+        driver: driver(cx).filter(|_| result.target != Target::Cpu),
+        ptoas: circumstances.ptoas.clone(),
+        pto_isa: build.map(|build| build.headers.display().to_string()),
+        compiler: build.map(|build| build.compiler.clone()),
+        host: host(),
+    }
+}
+
+fn cann_release(cx: &Context) -> Option<String> {
+    let root = cann::find_root(cx, None).ok()?;
+    Some(cann::release(cx, &root.path)?.version)
+}
+
+fn driver(cx: &Context) -> Option<String> {
+    let root = cx.var_os("ASCEND_DRIVER_ROOT").unwrap_or(DRIVER.as_ref());
+    let text = fs_err::read_to_string(cx.under_root(root).join("version.info")).ok()?;
+    parse_driver_info(&text).version.map(|version| version.to_string())
+}
+
+/// `Linux 6.1.0 x86_64`.
+fn host() -> String {
+    let system = rustix::system::uname();
+    let word = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
+    format!("{} {} {}", word(system.sysname()), word(system.release()), word(system.machine()))
+}

@@ -1,0 +1,144 @@
+//! `kernel log`: what was verified, and whether it still holds.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use pto_context::Context;
+use pto_kernel::Manifest;
+use pto_kernel::record::{Contents, Entry, Freshness, Record, Unreadable, VERIFICATION, delivery, place};
+use serde::Serialize;
+
+use super::record::{logbook, read};
+use super::select::select;
+use super::table::{Cell, Table};
+use crate::exit::{Failure, Outcome};
+use crate::setup::{Common, shown};
+use crate::{out, style};
+
+/// `kernel log`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  cargo xtask kernel log\n  cargo xtask kernel log vec_add --check\n  cargo xtask kernel log vec_add --markdown"
+)]
+pub struct Args {
+    /// Names or paths of kernels [default: all that have a record]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Hold the records against the sources, headers and libraries they speak of
+    #[arg(long)]
+    check: bool,
+    /// Write the records of each kernel to VERIFICATION.md beside its kernel.toml
+    #[arg(long)]
+    markdown: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What `kernel log --json` prints.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    log: PathBuf,
+    written: Vec<PathBuf>,
+    records: Vec<Shown<'a>>,
+    unreadable: Vec<Unreadable>,
+}
+
+/// One record.
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    path: PathBuf,
+    /// Nothing unless `--check` asked for it.
+    #[serde(flatten)]
+    freshness: Option<Freshness>,
+    record: &'a Record,
+}
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result<Outcome, Failure> {
+    let cx = args.common.context()?;
+    let book = logbook(&cx);
+    let Contents { mut entries, unreadable } = read(&cx)?;
+    let kernels = if args.names.is_empty() { Vec::new() } else { select(&cx, &args.names)?.kernels };
+    if !args.names.is_empty() {
+        entries.retain(|entry| kernels.iter().any(|kernel| is_of(&cx, entry, kernel)));
+    }
+    let unrecorded = kernels.iter().find(|kernel| !entries.iter().any(|entry| is_of(&cx, entry, kernel)));
+    if let Some(kernel) = unrecorded {
+        let hint = format!("`cargo xtask kernel test {}` makes one", kernel.name);
+        return Err(Failure::negative(format!("there is no record of `{}`", kernel.name), hint));
+    }
+    if entries.is_empty() {
+        return Err(Failure::negative("there are no records here", "`cargo xtask kernel test` makes them".to_owned()));
+    }
+    let written = if args.markdown { write(&entries)? } else { Vec::new() };
+    let mut records = Vec::new();
+    for Entry { path, record } in &entries {
+        records.push(Shown { path: shown(&cx, path), freshness: args.check.then(|| Freshness::of(record)), record });
+    }
+    let fresh = records.iter().all(|shown| shown.freshness.as_ref().is_none_or(|freshness| freshness.fresh));
+    if args.common.json {
+        let log = shown(&cx, &book.dir().join(pto_kernel::record::Logbook::LOG));
+        out::json(&Document { schema: "ptokit.kernel-log/1", log, written, records, unreadable })?;
+    } else if args.markdown {
+        out::text(&written.iter().map(|path| format!("wrote {}\n", shown(&cx, path).display())).collect::<String>())?;
+    } else if args.names.is_empty() || args.check {
+        out::text(&table(&records))?;
+    } else {
+        out::text(&entries.iter().map(|entry| entry.record.to_markdown(1)).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(Outcome::passed_if(fresh))
+}
+
+fn is_of(cx: &Context, entry: &Entry, kernel: &Manifest) -> bool {
+    entry.record.manifest == place(cx, &kernel.path)
+}
+
+/// One file for each kernel, with all its records.
+fn write(entries: &[Entry]) -> Result<Vec<PathBuf>, Failure> {
+    let mut written: Vec<PathBuf> = Vec::new();
+    for entry in entries {
+        let manifest = &entry.record.manifest;
+        let path = manifest.with_file_name(VERIFICATION);
+        if written.contains(&path) {
+            continue;
+        }
+        let own: Vec<&Record> =
+            entries.iter().map(|entry| &entry.record).filter(|record| record.manifest == *manifest).collect();
+        fs_err::write(&path, delivery(&entry.record.kernel, &own)).map_err(|error| Failure::io(&error))?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+fn table(records: &[Shown<'_>]) -> String {
+    let mut table = Table::new(&["kernel", "target", "verb", "ran on", "verdict", "cases", "written", "record"]);
+    for Shown { record, freshness, .. } in records {
+        let passed = record.cases.iter().filter(|case| case.status == "passed").count();
+        let state = match freshness {
+            None => Cell::new(if record.complete { "all cases" } else { "in part" }),
+            Some(Freshness { fresh: true, .. }) => Cell::styled("holds", |text| style::good(text)),
+            Some(_) => Cell::styled("out of date", |text| style::error(text)),
+        };
+        table.row(vec![
+            Cell::new(&record.kernel),
+            Cell::new(record.target.name()),
+            Cell::new(&record.verb),
+            Cell::new(record.mode.map_or("-", pto_kernel::record::Mode::word)),
+            Cell::styled(&record.status, |text| if record.passed { style::good(text) } else { style::error(text) }),
+            Cell::new(format!("{passed} of {}", record.cases.len())),
+            Cell::new(&record.written_at),
+            state,
+        ]);
+    }
+    let mut text = table.lines().join("\n") + "\n";
+    for Shown { record, freshness, .. } in records {
+        for change in freshness.iter().flat_map(|freshness| &freshness.changes) {
+            let _ = writeln!(text, "{} {} on {}: {change}", style::error("out of date:"), record.kernel, record.target);
+        }
+        for blocker in &record.blockers {
+            let _ = writeln!(text, "{} {} on {}: {blocker}", style::warning("blocked:"), record.kernel, record.target);
+        }
+    }
+    text
+}
