@@ -32,6 +32,7 @@
 //!     acl: vec![host_acl(&cx, worker.program())?],
 //!     device: 0,
 //!     memory_limit: Some(16 << 30),
+//!     timing: None,
 //!     sync_timeout: Duration::from_secs(30),
 //!     process_timeout: Duration::from_secs(60),
 //! })?;
@@ -51,6 +52,7 @@ mod phase;
 mod request;
 mod run_mode;
 mod supervise;
+mod timing;
 mod verdict;
 pub mod worker;
 
@@ -61,4 +63,5 @@ pub use phase::Phase;
 pub use request::LaunchRequest;
 pub use run_mode::RunMode;
 pub use supervise::{Launched, Worker, launch};
+pub use timing::Timing;
 pub use verdict::{Note, Verdict};

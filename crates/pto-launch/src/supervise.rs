@@ -73,6 +73,8 @@ pub struct Launched {
     pub notes: Vec<Note>,
     /// From launch to end by the stream's clock, when events were recorded.
     pub device_time: Option<Duration>,
+    /// The times of the launches that were timed, in their order, by the stream's clock; empty unless that was asked for.
+    pub samples: Vec<Duration>,
     /// From starting the worker to its end.
     pub duration: Duration,
     /// What the kernel wrote to stdout and then what it wrote to stderr, as it is; of each the first and last 128 KiB.
@@ -111,6 +113,7 @@ pub fn launch(cx: &Context, worker: &Worker, request: &LaunchRequest) -> Result<
         verdict: report.verdict,
         notes: report.notes,
         device_time: report.device_time_ns.map(Duration::from_nanos),
+        samples: report.samples,
         duration: ended.duration,
         said: [ended.stdout.masked(), ended.stderr.masked()].concat(),
         run_mode: exchange.read_run_mode(),
@@ -137,7 +140,12 @@ fn judge(exchange: &Exchange, ended: &Output, worker: &Worker, request: &LaunchR
             message: format!("the worker could not write its answer: {}", last_words_of(ended)),
             hint: Some("free some space, or set `TMPDIR` to a directory on another disk".to_owned()),
         }),
-        None => Ok(Report { verdict: death(exchange, ended, worker)?, notes: Vec::new(), device_time_ns: None }),
+        None => Ok(Report {
+            verdict: death(exchange, ended, worker)?,
+            notes: Vec::new(),
+            device_time_ns: None,
+            samples: Vec::new(),
+        }),
     }
 }
 

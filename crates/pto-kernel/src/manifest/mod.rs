@@ -4,6 +4,7 @@
 
 mod arg_types;
 mod args;
+mod bench;
 mod cases;
 mod check;
 mod diagnostic;
@@ -24,7 +25,7 @@ use toml::de::DeTable;
 pub use arg_types::{Arg, ArgKind, Dir, ScalarArg, ScalarFormula, ScalarType, TensorArg};
 pub use check::Check;
 pub use diagnostic::{Diagnostic, ManifestErrors, render};
-pub use model::{CaseList, Dim, Entry, Golden, Launch, ListedCase, Manifest, OutputRule, SignatureItem};
+pub use model::{Bench, CaseList, Dim, Entry, Golden, Launch, ListedCase, Manifest, OutputRule, SignatureItem};
 
 pub(crate) use check::MARK;
 pub(crate) use diagnostic::{nearest_help, quoted};
@@ -39,7 +40,7 @@ use fields::{Fields, Node};
 /// The name of the file.
 pub const FILE_NAME: &str = "kernel.toml";
 
-const SECTIONS: [&str; 7] = ["kernel", "dims", "arg", "launch", "golden", "tolerance", "cases"];
+const SECTIONS: [&str; 8] = ["kernel", "dims", "arg", "launch", "golden", "tolerance", "cases", "bench"];
 
 impl Manifest {
     /// Reads and checks a manifest.
@@ -100,6 +101,8 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
     let block_dim = launch.as_ref().map(|launch| launch.block_dim.source());
     let cases = cases::read(root.get("cases"), &dims, block_dim, sink);
 
+    let bench = bench::read(root.get("bench"), &dims, sink);
+
     let kernel = kernel?;
     Some(Manifest {
         path: path.to_path_buf(),
@@ -116,6 +119,7 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
         golden: golden?,
         tolerance,
         cases,
+        bench,
         warnings: Vec::new(),
         checks: Check::all(text),
     })

@@ -37,6 +37,9 @@ impl Record {
             text += "\n| case | from | blocks | shapes | verdict | worst error |\n|---|---|---|---|---|---|\n";
             self.cases.iter().for_each(|case| row(case, &mut text));
         }
+        if let Some(bench) = &self.bench {
+            text += &times(bench);
+        }
         let commands = &self.commands;
         let lines = [&vec![commands.repeat.clone()], &commands.compile, &commands.launch];
         let lines: Vec<&str> =
@@ -130,6 +133,21 @@ fn row(case: &RecordedCase, text: &mut String) {
         shapes.join(", "),
         cell(&case.status)
     );
+}
+
+/// The times of a bench, which are kept as its report has them.
+fn times(bench: &serde_json::Value) -> String {
+    let mut text = format!(
+        "\n{}\n\n| case | median | MAD | GB/s |\n|---|---|---|---|\n",
+        bench["note"].as_str().unwrap_or_default()
+    );
+    for case in bench["cases"].as_array().into_iter().flatten() {
+        let time = |key: &str| case["seconds"][key].as_f64().map_or_else(|| "-".to_owned(), crate::bench::human);
+        let rate = case["gbps"].as_f64().map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}"));
+        let name = case["case"].as_str().unwrap_or_default();
+        let _ = writeln!(text, "| {name} | {} | {} | {rate} |", time("median"), time("mad"));
+    }
+    text
 }
 
 fn list(values: &[u32]) -> String {

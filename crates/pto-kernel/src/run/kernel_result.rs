@@ -119,7 +119,7 @@ pub struct BuildReport {
 }
 
 impl KernelResult {
-    pub(super) fn new(
+    pub(crate) fn new(
         manifest: &Manifest,
         target: Target,
         soc: &'static Soc,

@@ -7,7 +7,7 @@
 
 mod advice;
 mod build;
-mod case;
+pub(crate) mod case;
 mod case_result;
 mod deadlines;
 mod error;
