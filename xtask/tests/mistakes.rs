@@ -150,6 +150,13 @@ fn in_the_manifest() {
             code: 2,
             says: &["./foo/kernel.toml:36: `n` is 4096 in case n=4096, and u8 holds 0 to 255"],
         },
+        Row {
+            what: "another dtype than the source's",
+            edits: &[(MANIFEST, Y_SHAPE, "dtype = \"f32\"\nshape = [\"n\"]\n\n[[arg]]\nname = \"x\"")],
+            options: ONE,
+            code: 1,
+            says: &["hint: ./foo/kernel.toml:14: `y` is f32, and the source uses it as f16"],
+        },
     ]);
 }
 

@@ -18,9 +18,14 @@ pub(crate) enum Storage {
 impl Storage {
     /// The whole file. An empty one cannot be mapped, and needs not.
     pub(crate) fn map(path: &Path) -> Result<Self, Error> {
+        // Before it is opened: a pipe would wait for good.
+        let metadata = fs_err::metadata(path)?;
+        if !metadata.is_file() {
+            let about = format!("`{}` is not a regular file", path.display());
+            return Err(Error::Io(std::io::Error::new(std::io::ErrorKind::InvalidInput, about)));
+        }
         let file = fs_err::File::open(path)?;
-        let length = file.metadata()?.len();
-        if length == 0 {
+        if metadata.len() == 0 {
             return Ok(Self::Owned(Vec::new()));
         }
         Self::of_file(file.file()).map_err(|source| {

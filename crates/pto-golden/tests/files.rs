@@ -176,3 +176,13 @@ proptest::proptest! {
         let _ = files::open(&path, &Declared::default());
     }
 }
+
+/// A pipe would wait for a writer, a device may have no end.
+#[test]
+fn what_is_no_regular_file_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("pipe.npy");
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let error = files::open(&path, &Declared::default()).unwrap_err();
+    assert!(error.to_string().ends_with("pipe.npy` is not a regular file"), "{error}");
+}

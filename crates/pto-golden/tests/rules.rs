@@ -140,3 +140,10 @@ fn numbers_of_other_rules_and_nonsense_are_refused() {
     }
     assert!(toml::from_str::<Spec>("rtoll = 1.0").unwrap_err().to_string().contains("unknown field `rtoll`"));
 }
+
+#[test]
+fn a_rule_is_written_by_its_name() {
+    for rule in RuleKind::ALL {
+        assert_eq!(serde_json::to_string(&rule).unwrap(), format!("\"{}\"", rule.name()));
+    }
+}

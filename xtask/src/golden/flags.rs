@@ -3,52 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pto_golden::DType;
 use pto_golden::suite::{RuleKind, Rules, Spec, Tail};
 
 use crate::exit::Failure;
-
-/// The rules by name, as `--rule` takes them.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Kind {
-    /// |a - e| <= atol + rtol * |e|
-    Close,
-    /// Equal values
-    Exact,
-    /// Equal bits
-    BitExact,
-    /// Few values of the type between
-    Ulp,
-    /// Close for a share of the elements, with a cap on the worst
-    PassRate,
-    /// Relative difference with a floor
-    Floored,
-    /// Indices of the largest, with legal ties
-    TopK,
-    /// Integers that stand for reals
-    Quantized,
-    /// Runs of one kernel against each other
-    Determinism,
-    /// Figures of the whole tensor
-    Whole,
-}
-
-impl From<Kind> for RuleKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Close => Self::Close,
-            Kind::Exact => Self::Exact,
-            Kind::BitExact => Self::BitExact,
-            Kind::Ulp => Self::Ulp,
-            Kind::PassRate => Self::PassRate,
-            Kind::Floored => Self::Floored,
-            Kind::TopK => Self::TopK,
-            Kind::Quantized => Self::Quantized,
-            Kind::Determinism => Self::Determinism,
-            Kind::Whole => Self::Whole,
-        }
-    }
-}
 
 /// How tensors are compared; each option is a key of the file too.
 #[derive(Debug, Clone, clap::Args)]
@@ -58,8 +17,8 @@ pub struct Flags {
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// What makes a tensor right
-    #[arg(long, value_enum, value_name = "RULE")]
-    rule: Option<Kind>,
+    #[arg(long, value_name = "RULE", value_parser = rule_names())]
+    rule: Option<RuleKind>,
     /// Relative tolerance [default: by dtype]
     #[arg(long, value_name = "X")]
     rtol: Option<f64>,
@@ -137,6 +96,12 @@ pub enum TailKind {
     Zero,
 }
 
+fn rule_names() -> impl TypedValueParser<Value = RuleKind> {
+    let names = RuleKind::ALL.map(|rule| PossibleValue::new(rule.name()).help(rule.meaning()));
+    PossibleValuesParser::new(names)
+        .try_map(|name| RuleKind::ALL.into_iter().find(|rule| rule.name() == name).ok_or("no rule of that name"))
+}
+
 impl Flags {
     /// The rules of the file with the flags over its default.
     ///
@@ -150,7 +115,7 @@ impl Flags {
 
     fn spec(&self) -> Spec {
         Spec {
-            rule: self.rule.map(Into::into),
+            rule: self.rule,
             rtol: self.rtol,
             atol: self.atol,
             max_ulp: self.max_ulp,

@@ -29,7 +29,7 @@ fn command() -> String {
     format!("cargo xtask {}", words.collect::<Vec<_>>().join(" "))
 }
 
-/// Writes what can be drawn of a report.
+/// Writes what can be drawn of a report. A name comes out of a file and may be anything; the pictures lie in `dir`.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -37,8 +37,31 @@ pub fn pictures(dir: &Path, name: &str, report: &Report) -> Result<(), Failure> 
     let drawings = [("map", heat_map(report)), ("errors", error_histogram(report)), ("values", scatter(report))];
     for (what, svg) in drawings {
         if let Some(svg) = svg {
-            fs_err::write(dir.join(format!("{name}.{what}.svg")), svg).map_err(|error| Failure::io(&error))?;
+            fs_err::write(dir.join(format!("{}.{what}.svg", file_name(name))), svg)
+                .map_err(|error| Failure::io(&error))?;
         }
     }
     Ok(())
+}
+
+/// A name as part of a file's: other characters than the usual ones, and a dot at the start, as `%` and their code.
+fn file_name(name: &str) -> String {
+    let mut written = String::new();
+    for (at, c) in name.char_indices() {
+        let usual = c.is_alphanumeric() || matches!(c, '_' | '-') || (c == '.' && at > 0);
+        if usual { written.push(c) } else { written.extend(["%".to_owned(), format!("{:02X}", u32::from(c))]) }
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_never_leads_out_of_the_directory() {
+        assert_eq!(file_name("layer.0/w_q-1"), "layer.0%2Fw_q-1");
+        assert_eq!(file_name("../../evil"), "%2E.%2F..%2Fevil");
+        assert_eq!(file_name("/etc/x"), "%2Fetc%2Fx");
+    }
 }

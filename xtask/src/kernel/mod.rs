@@ -5,6 +5,7 @@ mod bench;
 mod build;
 mod clean;
 mod done;
+mod inspect;
 mod list;
 mod log;
 mod new;
@@ -48,6 +49,8 @@ enum Verb {
     Log(log::Args),
     /// Hold kernels against the definition of done
     Done(done::Args),
+    /// Show what is in a built library, and whether this machine can use it
+    Inspect(inspect::Args),
     /// Delete what was generated
     Clean(clean::Args),
 }
@@ -63,6 +66,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Verb::Bench(args) => bench::run(args),
         Verb::Log(args) => log::run(args),
         Verb::Done(args) => done::run(args),
+        Verb::Inspect(args) => inspect::run(args),
         Verb::Clean(args) => clean::run(args),
     }
 }

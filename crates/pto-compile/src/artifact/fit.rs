@@ -43,7 +43,7 @@ pub struct Library {
 
 /// Where a library is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(tag = "place", content = "path", rename_all = "snake_case")]
 pub enum Where {
     /// The loader finds it here.
     Found(PathBuf),
@@ -137,12 +137,16 @@ impl Fit {
             .iter()
             .map(|name| Library { name: name.clone(), place: locate(name, &dirs, &cann) })
             .collect();
-        let problems = processor(artifact, host)
-            .into_iter()
-            .chain(libraries.iter().filter_map(Library::problem))
-            .chain(old_libraries(&artifact.dynamic.versions, &libraries))
-            .chain(npu(artifact, host))
-            .collect();
+        let problems = match processor(artifact, host) {
+            // Libraries for another processor are of no use to it either.
+            Some(problem) => vec![problem],
+            None => libraries
+                .iter()
+                .filter_map(Library::problem)
+                .chain(old_libraries(&artifact.dynamic.versions, &libraries))
+                .chain(npu(artifact, host))
+                .collect(),
+        };
         Self { libraries, problems }
     }
 

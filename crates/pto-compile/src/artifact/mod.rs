@@ -74,9 +74,8 @@ pub enum Kind {
     Other,
 }
 
-/// Whose instructions a file has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+/// Whose instructions a file has. Serialized as it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Processor {
     /// A host that CANN is built for.
     Host(Machine),
@@ -87,8 +86,7 @@ pub enum Processor {
 }
 
 /// The architecture of all the device code together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceArch {
     /// There is no device code: a library for the CPU, or none of kernels.
     None,
@@ -129,17 +127,23 @@ impl Artifact {
         })
     }
 
-    /// Which architecture the device code is for.
-    pub fn device_arch(&self) -> DeviceArch {
-        if let Some(image) = self.images.iter().find(|image| image.arch.is_none()) {
-            return DeviceArch::Unknown(image.flags);
-        }
+    /// The architectures that the device code is for, as far as they are known, in the order in which they were met.
+    pub fn archs(&self) -> Vec<Arch> {
         let mut archs: Vec<Arch> = Vec::new();
         for arch in self.images.iter().filter_map(|image| image.arch) {
             if !archs.contains(&arch) {
                 archs.push(arch);
             }
         }
+        archs
+    }
+
+    /// Which architecture the device code is for.
+    pub fn device_arch(&self) -> DeviceArch {
+        if let Some(image) = self.images.iter().find(|image| image.arch.is_none()) {
+            return DeviceArch::Unknown(image.flags);
+        }
+        let archs = self.archs();
         match archs[..] {
             [] => DeviceArch::None,
             [one] => DeviceArch::One(one),
@@ -175,6 +179,18 @@ impl Kind {
     }
 }
 
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Library => "shared library",
+            Self::Program => "program",
+            Self::Object => "object",
+            Self::Device => "device code",
+            Self::Other => "file of no kind that is loaded",
+        })
+    }
+}
+
 impl Processor {
     const fn from_number(number: u16) -> Self {
         match elf::Machine(number) {
@@ -193,5 +209,11 @@ impl std::fmt::Display for Processor {
             Self::AiCore => f.pad("AI cores"),
             Self::Other(number) => f.pad(&format!("machine {number}")),
         }
+    }
+}
+
+impl Serialize for Processor {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }

@@ -98,7 +98,7 @@ pub struct Spec {
 #[non_exhaustive]
 pub enum SpecError {
     /// A number that belongs to another rule.
-    #[error("`{field}` means nothing to the rule `{}`", name(*rule))]
+    #[error("`{field}` means nothing to the rule `{}`", rule.name())]
     Foreign {
         /// The field.
         field: &'static str,
@@ -106,7 +106,7 @@ pub enum SpecError {
         rule: RuleKind,
     },
     /// A number without which the rule says nothing.
-    #[error("the rule `{}` needs {what}", name(*rule))]
+    #[error("the rule `{}` needs {what}", rule.name())]
     Needs {
         /// The rule.
         rule: RuleKind,
@@ -140,19 +140,44 @@ impl SpecError {
     }
 }
 
-/// As it is written.
-fn name(rule: RuleKind) -> &'static str {
-    match rule {
-        RuleKind::Close => "close",
-        RuleKind::Exact => "exact",
-        RuleKind::BitExact => "bit-exact",
-        RuleKind::Ulp => "ulp",
-        RuleKind::PassRate => "pass-rate",
-        RuleKind::Floored => "floored",
-        RuleKind::TopK => "top-k",
-        RuleKind::Quantized => "quantized",
-        RuleKind::Determinism => "determinism",
-        RuleKind::Whole => "whole",
+impl RuleKind {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Close,
+        Self::Exact,
+        Self::BitExact,
+        Self::Ulp,
+        Self::PassRate,
+        Self::Floored,
+        Self::TopK,
+        Self::Quantized,
+        Self::Determinism,
+        Self::Whole,
+    ];
+
+    /// As it is written.
+    pub const fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    /// What it asks, in a few words.
+    pub const fn meaning(self) -> &'static str {
+        self.words().1
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Close => ("close", "|a - e| <= atol + rtol * |e|"),
+            Self::Exact => ("exact", "Equal values"),
+            Self::BitExact => ("bit-exact", "Equal bits"),
+            Self::Ulp => ("ulp", "Few values of the type between"),
+            Self::PassRate => ("pass-rate", "Close for a share of the elements, with a cap on the worst"),
+            Self::Floored => ("floored", "Relative difference with a floor"),
+            Self::TopK => ("top-k", "Indices of the largest, with legal ties"),
+            Self::Quantized => ("quantized", "Integers that stand for reals"),
+            Self::Determinism => ("determinism", "Runs of one kernel against each other"),
+            Self::Whole => ("whole", "Figures of the whole tensor"),
+        }
     }
 }
 

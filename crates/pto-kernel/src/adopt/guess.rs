@@ -85,6 +85,12 @@ fn value_role(source: &Source, function: &Function, index: usize, param: &Param)
     }
 }
 
+/// The one dtype that a function uses a pointer as; nothing if the source shows none, or several.
+pub(crate) fn used_dtype(source: &Source, function: &Function, param: usize) -> Option<DType> {
+    let guess = element_type(&follow(source, function, param).types);
+    guess.check.is_none().then_some(guess.value)
+}
+
 fn element_type(types: &std::collections::BTreeSet<String>) -> Guess<DType> {
     // `bfloat16_t` and `float32_t` are C's spelling of what NumPy calls `bfloat16` and `float32`.
     let parse = |name: &String| name.parse().or_else(|_| name.trim_end_matches("_t").parse()).ok();

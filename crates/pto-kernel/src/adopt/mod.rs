@@ -8,7 +8,7 @@ mod render;
 
 use std::path::Path;
 
-pub(crate) use guess::guarded_core;
+pub(crate) use guess::{guarded_core, used_dtype};
 
 use crate::KernelError;
 use crate::manifest::{Check, FILE_NAME};

@@ -3,8 +3,9 @@
 use pto_platform::Core;
 
 use super::case_result::{CaseResult, CaseStatus};
-use crate::adopt::guarded_core;
-use crate::manifest::{Check, Manifest};
+use crate::adopt::{guarded_core, used_dtype};
+use crate::manifest::{ArgKind, Check, Entry, Manifest, SignatureItem};
+use crate::source::{Function, Source};
 
 /// As many guesses are named; the first mended may mend the rest.
 const NAMED: usize = 4;
@@ -15,7 +16,9 @@ pub(super) fn advise(manifest: &Manifest, cases: &mut [CaseResult]) {
     let advice: Vec<String> = if cases.iter().all(CaseResult::passed) {
         Vec::new() // the sources are read for those only who have to look
     } else {
-        other_core(manifest).into_iter().chain(guesses(manifest)).collect()
+        let sources = manifest.read_sources().unwrap_or_default();
+        let core = other_core(manifest, &sources);
+        core.into_iter().chain(other_dtypes(manifest, &sources)).chain(guesses(manifest)).collect()
     };
     for case in cases.iter_mut().filter(failed) {
         let hints: Vec<String> = case.hint.take().into_iter().chain(advice.iter().cloned()).collect();
@@ -41,12 +44,35 @@ fn guesses(manifest: &Manifest) -> Option<String> {
 }
 
 /// Code that is guarded for the one kind of core is empty for the other.
-fn other_core(manifest: &Manifest) -> Option<String> {
-    let sources = manifest.read_sources().ok()?;
+fn other_core(manifest: &Manifest, sources: &[Source]) -> Option<String> {
     let mut guards = sources.iter().filter_map(guarded_core);
     let (core, guard) = guards.next()?;
     let (said, disagrees) = (manifest.core, guards.all(|(other, _)| other == core) && core != manifest.core);
     (disagrees && said != Core::Mix && core != Core::Mix).then(|| {
         format!("`core` is \"{said}\" and the source is guarded by `{guard}`, which leaves nothing of it; set `core = \"{core}\"`", said = said.name(), core = core.name())
     })
+}
+
+/// Tensors that the source uses as another dtype than the manifest says: then every byte of them is misread.
+fn other_dtypes(manifest: &Manifest, sources: &[Source]) -> Vec<String> {
+    let (name, is_launcher) = match &manifest.entry {
+        Entry::Launcher(name) => (name, true),
+        Entry::Global(name) => (name, false),
+    };
+    let entry = sources.iter().find_map(|source| {
+        let named = |f: &&Function| f.body.is_some() && (f.name == *name || f.qualified == *name);
+        Some((source, source.functions().iter().find(named)?))
+    });
+    let Some((source, function)) = entry else { return Vec::new() };
+    let is_passed = |item: &&SignatureItem| is_launcher || matches!(item, SignatureItem::Arg(_));
+    let passed = manifest.launch.signature.iter().filter(is_passed).enumerate();
+    let differs = |(index, item): (usize, &SignatureItem)| {
+        let SignatureItem::Arg(arg) = item else { return None };
+        let arg = &manifest.args[*arg];
+        let ArgKind::Tensor(tensor) = &arg.kind else { return None };
+        let used = used_dtype(source, function, index).filter(|used| *used != tensor.dtype)?;
+        let (path, line) = (manifest.path.display(), arg.line);
+        Some(format!("{path}:{line}: `{}` is {}, and the source uses it as {used}", arg.name, tensor.dtype))
+    };
+    passed.filter_map(differs).collect()
 }
