@@ -119,6 +119,6 @@ fn what_makes_no_sense_is_refused() {
         (&["--sweep", "n=1..4", "--case", "n=4"], "cannot be used with"),
     ] {
         let ran = scratch.run(&[&["kernel", "bench", "foo"], args].concat()).expect(2);
-        assert!(ran.stderr.contains(message), "{message}: {ran}");
+        assert!(ran.says(message), "{message}: {ran}");
     }
 }
