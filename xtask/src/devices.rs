@@ -277,7 +277,7 @@ fn set_aside(name: &str, record: &SetAside) -> String {
 }
 
 fn probed_lines(name: &str, probed: &Probed) -> Vec<String> {
-    let Probed { error, soc, memory_free_mb, memory_total_mb, platform, disagreements, opened: _ } = probed;
+    let Probed { error, soc, memory_free_mb, memory_total_mb, platform, disagreements, opened: _, model } = probed;
     let mut said = vec![match error {
         Some(error) => format!("{} {error}", style::error("cannot be opened:")),
         None => "opens".to_owned(),
@@ -290,6 +290,9 @@ fn probed_lines(name: &str, probed: &Probed) -> Vec<String> {
         said.push(format!("{}by `{}`", cores.unwrap_or_default(), file.file.display()));
     }
     let line = format!("{name}, by ACL: {}", said.join(", "));
+    let modelled = model.iter().map(|library| {
+        format!("{name} {}: CANN's model answers, `{}` is loaded", style::warning("is no device"), library.display())
+    });
     let doubts = disagreements.iter().map(|text| format!("{name}: {text}; ACL is believed"));
-    std::iter::once(line).chain(doubts).collect()
+    std::iter::once(line).chain(modelled).chain(doubts).collect()
 }

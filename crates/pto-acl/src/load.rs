@@ -71,7 +71,7 @@ pub struct Acl {
     pub(crate) devices: Mutex<DeviceRegistry>,
     /// The first failed release that nobody was told of.
     pub(crate) unreported: Mutex<Option<AclError>>,
-    _library: ManuallyDrop<Library>,
+    library: ManuallyDrop<Library>,
 }
 
 /// Who called `aclInit`.
@@ -110,7 +110,7 @@ impl Acl {
                 initialized: Mutex::default(),
                 devices: Mutex::new(HashMap::new()),
                 unreported: Mutex::default(),
-                _library: library,
+                library,
             })),
             Err((symbol, source)) => Err(Error::MissingSymbol { library: path, symbol, source }),
         }
@@ -119,6 +119,12 @@ impl Acl {
     /// The functions as they are.
     pub fn sys(&self) -> &Functions {
         &self.functions
+    }
+
+    /// Whether the library exports a function beyond those of ACL. One that a kernel's library exports does not count.
+    pub fn exports(&self, symbol: &str) -> bool {
+        // SAFETY: the symbol is only taken as an address, which is not used.
+        unsafe { self.library.get::<*const std::ffi::c_void>(symbol.as_bytes()) }.is_ok()
     }
 
     /// The path, or the bare name, that was loaded.

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use pto_context::Context;
 use serde::Serialize;
 
-pub(crate) use error::list;
+pub use error::list;
 pub use error::{CannError, Tried};
 pub(crate) use located::open_path;
 pub use located::{Located, Rule};
@@ -179,6 +179,30 @@ fn find_bisheng(cx: &Context, cann: &Path) -> Result<Located, CannError> {
     located::on_path(cx, "bisheng").ok_or_else(|| CannError::NoBisheng {
         tried: vec![Tried::absent(&inside), Tried::new("PATH", "has no executable `bisheng`")],
     })
+}
+
+/// Where CANN keeps the programs that belong to it, relative to its root.
+const PROGRAM_DIRS: [&str; 3] = ["bin", "tools/profiler/bin", "tools/cannsim/bin"];
+
+/// A program of CANN's, such as `msprof`: inside the CANN that is meant, else on `PATH`.
+///
+/// # Errors
+/// It is not there; every place that was tried.
+pub fn find_program(cx: &Context, cann: &Path, name: &str) -> Result<Located, Vec<Tried>> {
+    let inside = || PROGRAM_DIRS.iter().map(|dir| cann.join(dir).join(name));
+    if let Some(path) = program_inside(cx, cann, name) {
+        return Ok(Located { path, rule: Rule::InsideCann, exists: true });
+    }
+    located::on_path(cx, name).ok_or_else(|| {
+        let on_path = Tried::new("PATH", format!("has no executable `{name}`"));
+        inside().map(|path| Tried::absent(&path)).chain([on_path]).collect()
+    })
+}
+
+/// A program of CANN's inside the CANN that is meant.
+pub fn program_inside(cx: &Context, cann: &Path, name: &str) -> Option<PathBuf> {
+    let inside = PROGRAM_DIRS.iter().map(|dir| cann.join(dir).join(name));
+    inside.into_iter().find(|path| located::open_path(cx, path).is_file())
 }
 
 fn driver(cx: &Context) -> Located {

@@ -1,6 +1,7 @@
 //! What a ptokit library may know of its surroundings, given by the caller and never taken behind its back: the root
 //! directory, the environment, and a sink for events. With it comes what every library does in the same way: work on as
-//! many threads as there are processors, tell a full disk from other errors, read a deadline.
+//! many threads as there are processors, tell a full disk from other errors, read a deadline, read a file of the inspected
+//! machine.
 //!
 //! This crate must not know what any library does with them, nor how an event is rendered.
 //!
@@ -14,6 +15,7 @@
 
 mod error;
 mod event;
+pub mod files;
 pub mod interrupt;
 mod parallel;
 mod seconds;

@@ -11,10 +11,11 @@ use crate::error::DoctorError;
 use crate::facts;
 use crate::finding::{Finding, Status};
 use crate::names;
-use crate::probes::{Pinned, ProbeOptions, Probes};
+use crate::probes::{Pinned, Probes};
 use crate::redact::Redactor;
 use crate::report::{CheckReport, Readiness, Report};
 use crate::snapshot;
+use pto_devices::ProbeOptions;
 
 /// How to examine.
 #[derive(Debug, Clone)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pto_compile::cann::{self, Located, Release};
 use pto_context::Context;
+pub(crate) use pto_devices::{Node, Nodes, device_nodes, driver_library_path, driver_root};
 use pto_platform::files::{DriverInfo, VersionsEnv, parse_cann_file, parse_driver_info, parse_versions_env};
 use pto_platform::{Generation, Machine, Version};
 use pto_ptoas::Layout;
@@ -13,7 +14,6 @@ use pto_ptoas::Layout;
 use crate::files::{self, Reading};
 use crate::probes::Probes;
 
-const DEFAULT_DRIVER: &str = "/usr/local/Ascend/driver";
 /// Where the published images keep their checkout.
 const DEFAULT_PYPTO_SRC: &str = "/workspace/pypto";
 const DEFAULT_PYPTO_HOME: &str = "/opt/pypto";
@@ -46,17 +46,6 @@ pub(crate) fn library(cx: &Context, name: &str) -> Option<PathBuf> {
         "/usr/lib",
     ];
     DIRS.iter().map(|dir| Path::new(dir).join(name)).find(|path| files::is_file(cx, path))
-}
-
-/// The driver's directory: `ASCEND_DRIVER_ROOT`, else where it is installed by default.
-pub(crate) fn driver_root(cx: &Context) -> PathBuf {
-    cx.var_os("ASCEND_DRIVER_ROOT").map_or_else(|| PathBuf::from(DEFAULT_DRIVER), PathBuf::from)
-}
-
-/// The driver's library directories, as `LD_LIBRARY_PATH` wants them.
-pub(crate) fn driver_library_path(cx: &Context) -> String {
-    let root = driver_root(cx);
-    ["lib64/common", "lib64/driver", "lib64"].map(|dir| root.join(dir).display().to_string()).join(":")
 }
 
 /// What the driver's `version.info` says.
@@ -116,9 +105,8 @@ pub(crate) fn cann_releases(cx: &Context, root: &Path) -> Vec<(PathBuf, Version)
 
 /// A program of CANN's: inside the one that is meant, else on `PATH`.
 pub(crate) fn cann_program(cx: &Context, root: &Path, name: &str) -> Option<PathBuf> {
-    let inside = ["bin", "tools/profiler/bin", "tools/cannsim/bin"].map(|dir| root.join(dir).join(name));
     let on_path = || which::which_in_global(name, cx.var_os("PATH")).ok()?.next();
-    inside.into_iter().find(|path| files::is_file(cx, path)).or_else(on_path)
+    cann::program_inside(cx, root, name).or_else(on_path)
 }
 
 /// The CANN that a program belongs to, if it is another than the first.
@@ -136,49 +124,6 @@ pub(crate) fn other_cann<'a>(cx: &Context, installs: &'a [CannInstall], program:
 /// The CANN that is meant, as a build would choose it.
 pub(crate) fn cann_root(cx: &Context) -> Result<Located, cann::CannError> {
     cann::find_root(cx, None)
-}
-
-/// A device node.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Node {
-    pub(crate) name: String,
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
-    pub(crate) mode: u32,
-}
-
-/// Everything of the driver in `/dev`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Nodes(pub(crate) Vec<Node>);
-
-impl Nodes {
-    /// The N of each `/dev/davinciN`.
-    pub(crate) fn indices(&self) -> Vec<u32> {
-        let mut indices: Vec<u32> =
-            self.0.iter().filter_map(|node| node.name.strip_prefix("davinci")?.parse().ok()).collect();
-        indices.sort_unstable();
-        indices
-    }
-
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|node| node.name == name)
-    }
-}
-
-/// The driver's nodes in `/dev`.
-pub(crate) fn device_nodes(cx: &Context) -> Nodes {
-    const MANAGERS: [&str; 3] = ["davinci_manager", "devmm_svm", "hisi_hdc"];
-    let is_ours = |name: &String| {
-        MANAGERS.contains(&name.as_str())
-            || name
-                .strip_prefix("davinci")
-                .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    let node = |name: String| {
-        let metadata = fs_err::metadata(cx.under_root(Path::new("/dev").join(&name))).ok()?;
-        Some(Node { name, uid: metadata.uid(), gid: metadata.gid(), mode: metadata.mode() & 0o777 })
-    };
-    Nodes(files::names(cx, "/dev").into_iter().filter(is_ours).filter_map(node).collect())
 }
 
 /// The device that a program gets when it does not choose: `PYPTO_DEVICE`, else 0.

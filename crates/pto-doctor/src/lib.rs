@@ -12,18 +12,14 @@
 //!
 //! This crate must not know the command line: it returns values, and whoever called renders them.
 
-pub mod acl_probe;
-mod ask;
 pub mod bundle;
 mod check;
 mod checks;
-pub mod devices;
 pub mod diff;
 mod elf_strings;
 mod error;
 mod examine;
 mod facts;
-mod files;
 mod finding;
 mod names;
 mod probes;
@@ -34,13 +30,17 @@ mod snapshot;
 pub mod triage;
 mod whole_file;
 
-pub use ask::{Answer, Said};
+use pto_context::files;
+
+pub use pto_devices as devices;
+pub use pto_devices::{Answer, ProbeOptions, Said, acl_probe};
+
 pub use check::{Check, Source, check, checks};
 pub use elf_strings::SymbolVersion;
 pub use error::DoctorError;
 pub use examine::{Examination, examine, judge};
 pub use finding::{Finding, Status};
-pub use probes::{Pinned, ProbeOptions, Probes, Room, RuntimeGit, User};
+pub use probes::{Pinned, Probes, Room, RuntimeGit, User};
 pub use python::{BuildCommit, ModuleOrigin, PythonFacts};
 pub use report::{CheckReport, Readiness, Report};
 pub use snapshot::Snapshot;

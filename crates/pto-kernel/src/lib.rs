@@ -33,6 +33,7 @@ pub mod discover;
 mod elide;
 mod error;
 pub mod launcher;
+pub mod lint;
 pub mod manifest;
 mod read;
 pub mod record;

@@ -59,6 +59,16 @@ pub enum LaunchError {
     /// A file of the launch could not be written or read.
     #[error("cannot exchange files with the worker")]
     Exchange(#[source] io::Error),
+    /// The simulator ended without having started the worker.
+    #[error("`{line}` {status} without having started the program{}", said(.last_words))]
+    NotSimulated {
+        /// The command.
+        line: String,
+        /// How it ended.
+        status: String,
+        /// The last lines it wrote.
+        last_words: String,
+    },
     /// The worker could not be started.
     #[error("cannot start the worker")]
     Start(#[source] pto_process::Error),
@@ -86,6 +96,9 @@ impl LaunchError {
             Self::NotAWorker { .. } | Self::Nested => {
                 Some("begin the program's `main` with `pto_launch::worker::intercept()`".to_owned())
             }
+            Self::NotSimulated { .. } => Some(
+                "run the command by hand; `cargo xtask doctor --only simulator` shows what CANN has here".to_owned(),
+            ),
             Self::Start(error) => error.hint(),
             Self::Exchange(error) if pto_context::is_disk_full(error) => {
                 Some("free some space, or set `TMPDIR` to a directory on another disk".to_owned())
@@ -93,6 +106,10 @@ impl LaunchError {
             Self::Request { .. } | Self::NotLoaded { .. } | Self::Exchange(_) | Self::Interrupted => None,
         }
     }
+}
+
+fn said(last_words: &str) -> String {
+    if last_words.is_empty() { String::new() } else { format!(": {last_words}") }
 }
 
 fn list(paths: &[PathBuf]) -> String {

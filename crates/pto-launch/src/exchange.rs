@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::args::{Buffer, Init, repeated};
 use crate::phase::Phase;
 use crate::request::LaunchRequest;
-use crate::run_mode::RunMode;
 use crate::verdict::{Note, Verdict};
+use pto_platform::RunMode;
 
 /// What a worker has to say in the end.
 #[derive(Debug, Serialize, Deserialize)]

@@ -48,9 +48,10 @@ mod call;
 mod error;
 mod exchange;
 mod host_acl;
+mod path;
 mod phase;
 mod request;
-mod run_mode;
+mod simulation;
 mod supervise;
 mod timing;
 mod verdict;
@@ -59,9 +60,14 @@ pub mod worker;
 pub use args::{Argument, Buffer, Init, Scalar};
 pub use error::LaunchError;
 pub use host_acl::{HOST_ACL_VARIABLE, host_acl};
+pub use path::{
+    Asked, BadDevice, Candidate, Choice, Host, LaunchPath, NoDevice, NoPath, Tools, UnknownPath, choose_device,
+    choose_path,
+};
 pub use phase::Phase;
+pub use pto_platform::{RanOn, RunMode};
 pub use request::LaunchRequest;
-pub use run_mode::RunMode;
-pub use supervise::{Launched, Worker, launch};
+pub use simulation::{SIMULATOR_VARIABLE, Simulated, Simulation, Simulator};
+pub use supervise::{Launched, Worker, launch, simulate};
 pub use timing::Timing;
 pub use verdict::{Note, Verdict};

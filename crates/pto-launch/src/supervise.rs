@@ -1,6 +1,7 @@
 //! The caller's side: a worker is started, watched, and its end turned into a verdict.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,9 +12,10 @@ use crate::error::LaunchError;
 use crate::exchange::{Answer, Exchange, Refusal, Report};
 use crate::phase::Phase;
 use crate::request::LaunchRequest;
-use crate::run_mode::RunMode;
+use crate::simulation::{Simulated, Simulation, noise_removed};
 use crate::verdict::{Note, Verdict};
 use crate::worker;
+use pto_platform::RunMode;
 
 /// How many of its last lines are kept of a worker that died.
 const LAST_LINES: usize = 6;
@@ -81,6 +83,8 @@ pub struct Launched {
     pub said: String,
     /// The libraries it ran with; `None` when the worker did not come so far as to know.
     pub run_mode: Option<RunMode>,
+    /// What the simulator left, where one was asked for.
+    pub simulated: Option<Simulated>,
 }
 
 /// Launches in a process of its own and waits for its end. The worker gets the variables of `cx` and runs in its
@@ -89,6 +93,29 @@ pub struct Launched {
 /// # Errors
 /// The launch could not be tried: see [`LaunchError`]. Whatever a kernel does is a verdict, not an error.
 pub fn launch(cx: &Context, worker: &Worker, request: &LaunchRequest) -> Result<Launched, LaunchError> {
+    launch_on(cx, worker, request, None)
+}
+
+/// The same on CANN's model. The worker is started by a simulator, or replaced by a program that is linked with the model;
+/// the verdict is the worker's, and no exit code of a simulator.
+///
+/// # Errors
+/// As [`launch`], and where the simulator ends without having started the worker.
+pub fn simulate(
+    cx: &Context,
+    worker: &Worker,
+    request: &LaunchRequest,
+    simulation: &Simulation,
+) -> Result<Launched, LaunchError> {
+    launch_on(cx, worker, request, Some(simulation))
+}
+
+fn launch_on(
+    cx: &Context,
+    worker: &Worker,
+    request: &LaunchRequest,
+    simulation: Option<&Simulation>,
+) -> Result<Launched, LaunchError> {
     if cx.var_os(worker::VARIABLE).is_some() {
         return Err(LaunchError::Nested);
     }
@@ -98,15 +125,16 @@ pub fn launch(cx: &Context, worker: &Worker, request: &LaunchRequest) -> Result<
         tempfile::Builder::new().prefix("pto-launch-").tempdir_in(cx.temp_dir()).map_err(LaunchError::Exchange)?;
     let exchange = Exchange::new(dir.path());
     exchange.write_request(&request.in_directory(cx.cwd())).map_err(LaunchError::Exchange)?;
-    let ended = Invocation::new(worker.image.clone())
-        .args([worker::ARGUMENT.into(), exchange.path().as_os_str().to_owned()])
+    let args = [worker::ARGUMENT.into(), exchange.path().as_os_str().to_owned()];
+    let ended = started(worker, &args, simulation)?
         .env(worker::VARIABLE, "1")
         .deadline(request.process_timeout)
         .grace(GRACE)
         .capture_limit(2 * SAID)
         .run(cx)
         .map_err(|error| if error.is_interrupted() { LaunchError::Interrupted } else { LaunchError::Start(error) })?;
-    let report = judge(&exchange, &ended, worker, request)?;
+    let mut report = judge(&exchange, &ended, worker, request, simulation)?;
+    let simulated = simulation.map(|simulation| simulation.after(&exchange, &ended, &mut report.verdict));
     let completed = report.verdict == Verdict::Completed;
     Ok(Launched {
         outputs: if completed { read_outputs(&exchange, request)? } else { BTreeMap::new() },
@@ -115,14 +143,31 @@ pub fn launch(cx: &Context, worker: &Worker, request: &LaunchRequest) -> Result<
         device_time: report.device_time_ns.map(Duration::from_nanos),
         samples: report.samples,
         duration: ended.duration,
-        said: [ended.stdout.masked(), ended.stderr.masked()].concat(),
+        said: match simulation {
+            Some(_) => noise_removed(&[ended.stdout.masked(), ended.stderr.masked()].concat()),
+            None => [ended.stdout.masked(), ended.stderr.masked()].concat(),
+        },
         run_mode: exchange.read_run_mode(),
+        simulated,
     })
+}
+
+/// A simulator gets the program's name and not the link to the file that runs, which would lead to the simulator itself.
+fn started(worker: &Worker, args: &[OsString], simulation: Option<&Simulation>) -> Result<Invocation, LaunchError> {
+    let Some(simulation) = simulation else { return Ok(Invocation::new(worker.image.clone()).args(args)) };
+    simulation.make_output().map_err(LaunchError::Exchange)?;
+    simulation.invocation(&worker.program, args)
 }
 
 /// A bad end that the worker has seen stays one, however its process ends afterwards. A good one counts only if the
 /// process then ended well too: a kernel's library may still crash when it is released.
-fn judge(exchange: &Exchange, ended: &Output, worker: &Worker, request: &LaunchRequest) -> Result<Report, LaunchError> {
+fn judge(
+    exchange: &Exchange,
+    ended: &Output,
+    worker: &Worker,
+    request: &LaunchRequest,
+    simulation: Option<&Simulation>,
+) -> Result<Report, LaunchError> {
     if ended.status == Status::Interrupted {
         return Err(LaunchError::Interrupted);
     }
@@ -131,7 +176,11 @@ fn judge(exchange: &Exchange, ended: &Output, worker: &Worker, request: &LaunchR
         Some(Answer::Launched(mut report)) => {
             if let Verdict::Hung { last_words, .. } = &mut report.verdict {
                 *last_words = last_words_of(ended);
-            } else if report.verdict == Verdict::Completed && ended.status != Status::Exited(0) {
+            } else if report.verdict == Verdict::Completed
+                && ended.status != Status::Exited(0)
+                // The status is the simulator's: what it says of the worker is told apart afterwards.
+                && simulation.is_none()
+            {
                 report.verdict = death(exchange, ended, worker)?;
             }
             Ok(report)
@@ -139,6 +188,11 @@ fn judge(exchange: &Exchange, ended: &Output, worker: &Worker, request: &LaunchR
         None if exchange.was_given_up() => Err(LaunchError::Setup {
             message: format!("the worker could not write its answer: {}", last_words_of(ended)),
             hint: Some("free some space, or set `TMPDIR` to a directory on another disk".to_owned()),
+        }),
+        None if simulation.is_some() && exchange.phase().is_none() => Err(LaunchError::NotSimulated {
+            line: ended.line.clone(),
+            status: ended.status.to_string(),
+            last_words: last_words_of(ended),
         }),
         None => Ok(Report {
             verdict: death(exchange, ended, worker)?,

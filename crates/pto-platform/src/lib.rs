@@ -31,6 +31,7 @@ mod names;
 mod note;
 pub mod npu_smi;
 mod on_chip;
+mod run_mode;
 mod soc;
 mod supported;
 mod symbol_versions;
@@ -45,6 +46,7 @@ pub use generation::{ChipIdentity, Generation, NoTarget, identify};
 pub use machine::Machine;
 pub use note::Note;
 pub use on_chip::OnChip;
+pub use run_mode::{RanOn, RunMode};
 pub use soc::Soc;
 pub use supported::{
     MINIMUM_CANN, MINIMUM_DRIVER, PairVerdict, SupportedPair, is_cann_below_minimum, is_driver_below_minimum,

@@ -7,10 +7,10 @@ use clap::ValueEnum;
 use pto_kernel::KernelError;
 use pto_kernel::bench::{
     Baseline, BenchOptions, BenchReport, BenchedCase, DEFAULT_REPEATS, DEFAULT_WARMUP, Flush, Peaks, Stats, Sweep,
-    Thresholds, Trend, bench_kernels, human, plot, to_csv,
+    Thresholds, Trend, bench_kernels, human, plot, target_on_host, to_csv,
 };
 use pto_kernel::cases::CaseFilter;
-use pto_kernel::run::{KernelStatus, TestOptions};
+use pto_kernel::run::{KernelStatus, TestOptions, Workshop};
 use pto_platform::{Soc, Target};
 
 use super::record::Asked;
@@ -30,9 +30,9 @@ pub struct Args {
     /// Names or paths of kernels [default: all of this workspace]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Target: cpu, a2a3 or a5
-    #[arg(long, value_name = "TARGET", default_value = "cpu")]
-    target: Target,
+    /// Target: cpu, a2a3 or a5 [default: what this machine has]
+    #[arg(long, value_name = "TARGET")]
+    target: Option<Target>,
     #[command(flatten)]
     what: What,
     #[command(flatten)]
@@ -128,8 +128,10 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let baseline = args.files.baseline.as_deref().map(Baseline::load).transpose();
     let baseline = baseline.map_err(|error| Failure::usage(error.to_string(), "`--save FILE` makes one".to_owned()))?;
     let suite = select(&cx, &args.names)?;
-    let workshop = args.build.workshop(&cx, args.target)?;
-    let asked = Asked::new(&cx, &suite, args.target, args.what.case.is_none() && args.what.sweep.is_empty());
+    let setup = args.build.setup(&cx)?;
+    let target = args.target.unwrap_or_else(|| target_on_host(&cx, &setup, &suite));
+    let workshop = Workshop::open(&cx, setup, target)?;
+    let asked = Asked::new(&cx, &suite, Some(target), args.what.case.is_none() && args.what.sweep.is_empty());
     let mut report = bench_kernels(&cx, &workshop, suite, &args.options())?;
     if let Some(baseline) = &baseline {
         report.compare(baseline, Thresholds { share: args.how.threshold / 100.0, ..Thresholds::default() });

@@ -6,6 +6,8 @@ mod build;
 mod clean;
 mod done;
 mod inspect;
+mod launch;
+mod lint;
 mod list;
 mod log;
 mod new;
@@ -49,6 +51,8 @@ enum Verb {
     Log(log::Args),
     /// Hold kernels against the definition of done
     Done(done::Args),
+    /// Look for what compiles and yet goes wrong, without running anything
+    Lint(lint::Args),
     /// Show what is in a built library, and whether this machine can use it
     Inspect(inspect::Args),
     /// Delete what was generated
@@ -66,6 +70,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Verb::Bench(args) => bench::run(args),
         Verb::Log(args) => log::run(args),
         Verb::Done(args) => done::run(args),
+        Verb::Lint(args) => lint::run(args),
         Verb::Inspect(args) => inspect::run(args),
         Verb::Clean(args) => clean::run(args),
     }

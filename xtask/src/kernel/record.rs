@@ -33,13 +33,13 @@ pub fn read(cx: &Context) -> Result<Contents, Failure> {
 pub struct Asked<'a> {
     cx: &'a Context,
     kernels: Vec<Manifest>,
-    target: Target,
+    target: Option<Target>,
     circumstances: Circumstances,
 }
 
 impl<'a> Asked<'a> {
     /// `complete` says whether all cases are to run.
-    pub fn new(cx: &'a Context, suite: &Suite, target: Target, complete: bool) -> Self {
+    pub fn new(cx: &'a Context, suite: &Suite, target: Option<Target>, complete: bool) -> Self {
         let circumstances =
             Circumstances { verb: "test".to_owned(), repeat: typed(), complete, ..Circumstances::default() };
         Self { cx, kernels: suite.kernels.clone(), target, circumstances }
@@ -81,7 +81,8 @@ impl<'a> Asked<'a> {
     /// # Errors
     /// A file cannot be read or written.
     pub fn interrupted(&self) -> Result<(), Failure> {
-        self.save(self.kernels.iter().map(|kernel| interrupted(self.cx, kernel, self.target, &self.circumstances)))
+        let target = self.target.unwrap_or(Target::Cpu); // what is meant almost everywhere where nothing is said
+        self.save(self.kernels.iter().map(|kernel| interrupted(self.cx, kernel, target, &self.circumstances)))
     }
 
     fn save(&self, records: impl Iterator<Item = std::io::Result<Record>>) -> Result<(), Failure> {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use pto_kernel::run::{CaseResult, CaseStatus, KernelResult, KernelStatus, Report};
 use pto_process::shell_word;
 
+use super::launch;
 use super::table::{Cell, Table};
 use crate::style;
 
@@ -55,7 +56,7 @@ fn row(kernel: &KernelResult, case: &CaseResult, first: bool) -> Vec<Cell> {
     let verdict = case.status.word();
     vec![
         Cell::new(if first { kernel.name.clone() } else { String::new() }),
-        Cell::new(if first { format!("{} ({})", kernel.target, kernel.soc.unwrap_or("-")) } else { String::new() }),
+        Cell::new(if first { launch::ran_on(kernel) } else { String::new() }),
         Cell::new(&case.case),
         Cell::new(&case.origin),
         match case.status {
@@ -91,6 +92,7 @@ fn explain(kernel: &KernelResult, text: &mut String) {
     for case in kernel.cases.iter().filter(|case| !case.passed()) {
         explain_case(kernel, case, text);
     }
+    launch::explain(kernel, text);
     for (note, count) in notes(kernel) {
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let _ = writeln!(text, "{} {}: {note} ({times})\n", style::warning("note:"), kernel.name);
@@ -120,7 +122,8 @@ fn explain_case(kernel: &KernelResult, case: &CaseResult, text: &mut String) {
 
 /// The command that runs one case again.
 pub(super) fn repeat(kernel: &KernelResult, case: &CaseResult) -> String {
-    format!("cargo xtask kernel test {} --case {} --seed {}", named(kernel), case_argument(case), case.seed)
+    let (name, case_name) = (named(kernel), case_argument(case));
+    format!("cargo xtask kernel test {name}{} --case {case_name} --seed {}", launch::options(kernel), case.seed)
 }
 
 /// The end of what a kernel wrote: the report file has more.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use pto_context::Context;
 use pto_kernel::KernelError;
 use pto_kernel::cases::CaseFilter;
-use pto_kernel::run::{Fault, KernelStatus, Report, TestOptions, test_kernels};
+use pto_kernel::run::{Fault, KernelStatus, Report, TestOptions, test_kernels, test_on_host};
+use pto_launch::LaunchPath;
 use pto_platform::{Soc, Target};
 
 use super::page;
@@ -25,9 +26,9 @@ pub struct Args {
     /// Names or paths of kernels [default: all of this workspace]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Target: cpu, a2a3 or a5
-    #[arg(long, value_name = "TARGET", default_value = "cpu")]
-    target: Target,
+    /// Target: cpu, a2a3 or a5 [default: what this machine has an NPU or CANN's simulator for, else cpu]
+    #[arg(long, value_name = "TARGET")]
+    target: Option<Target>,
     /// Write an HTML page about all cases, with pictures of what is wrong
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -45,6 +46,9 @@ struct Options {
     /// SoC whose cores are counted, and which the CPU plays, for example Ascend950PR_9599
     #[arg(long, value_name = "SOC", value_parser = soc)]
     soc: Option<&'static Soc>,
+    /// How to run it: direct (on an NPU), msprof, cannsim or linked (on CANN's model) [default: what this machine has]
+    #[arg(long, value_name = "PATH")]
+    launch: Option<LaunchPath>,
     /// Only this case: `n=4096`, `n=4096,m=3`, or its number
     #[arg(long, value_name = "CASE", value_parser = case)]
     case: Option<CaseFilter>,
@@ -72,9 +76,13 @@ fn with_hint(error: &dyn std::fmt::Display, hint: Option<String>) -> String {
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
     let suite = select(&cx, &args.names)?;
-    let workshop = args.build.workshop(&cx, args.target)?;
-    let asked = record::Asked::new(&cx, &suite, args.target, args.options.case.is_none());
-    let report = match test_kernels(&cx, &workshop, suite, &args.options.for_library()) {
+    let options = args.options.for_library();
+    let asked = record::Asked::new(&cx, &suite, args.target, options.case.is_none());
+    let tested = match args.target {
+        Some(target) => test_kernels(&cx, &args.build.workshop(&cx, target)?, suite, &options),
+        None => test_on_host(&cx, &args.build.setup(&cx)?, suite, &options),
+    };
+    let report = match tested {
         Ok(report) => report,
         Err(error) => {
             if error.fault() == Fault::Interrupt {
@@ -99,7 +107,13 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 
 impl Options {
     fn for_library(&self) -> TestOptions {
-        TestOptions { soc: self.soc, case: self.case.clone(), seed: self.seed, jobs: self.jobs.map(usize::from) }
+        TestOptions {
+            soc: self.soc,
+            launch: self.launch,
+            case: self.case.clone(),
+            seed: self.seed,
+            jobs: self.jobs.map(usize::from),
+        }
     }
 }
 

@@ -56,15 +56,25 @@ impl Simulator {
     /// # Errors
     /// A directory has a colon in its name.
     pub fn environment(&self, cx: &Context) -> Result<BTreeMap<OsString, OsString>, BishengError> {
-        let mut dirs = vec![self.lib.path.clone(), self.cann.join("runtime/lib64/stub")];
+        let path = self.library_path(cx, &[self.cann.join("runtime/lib64/stub")])?;
+        Ok(BTreeMap::from([("LD_LIBRARY_PATH".into(), path), ("PTO_SIMULATOR".into(), "1".into())]))
+    }
+
+    /// `LD_LIBRARY_PATH` for a program that runs on the model: the model first, then `next`, then what the context has; no
+    /// directory twice, and no empty element.
+    ///
+    /// # Errors
+    /// A directory has a colon in its name.
+    pub fn library_path(&self, cx: &Context, next: &[PathBuf]) -> Result<OsString, BishengError> {
+        let mut dirs = vec![self.lib.path.clone()];
+        dirs.extend_from_slice(next);
         for dir in cx.var_os("LD_LIBRARY_PATH").into_iter().flat_map(std::env::split_paths) {
             if !dir.as_os_str().is_empty() && !dirs.contains(&dir) {
                 dirs.push(dir);
             }
         }
-        // Elements of an existing path hold no colon, so the two of ours are the only ones that can.
-        let path = std::env::join_paths(&dirs).map_err(|_| BishengError::ColonInDir { dir: self.lib.path.clone() })?;
-        Ok(BTreeMap::from([("LD_LIBRARY_PATH".into(), path), ("PTO_SIMULATOR".into(), "1".into())]))
+        // Elements of an existing path hold no colon, so those of ours are the only ones that can.
+        std::env::join_paths(&dirs).map_err(|_| BishengError::ColonInDir { dir: self.lib.path.clone() })
     }
 
     pub(super) fn note(&self) -> Option<String> {

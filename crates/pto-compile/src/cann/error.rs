@@ -87,6 +87,6 @@ impl fmt::Display for Tried {
 }
 
 /// `a, b, c` for a message.
-pub(crate) fn list(tried: &[Tried]) -> String {
+pub fn list(tried: &[Tried]) -> String {
     tried.iter().map(Tried::to_string).collect::<Vec<_>>().join(", ")
 }

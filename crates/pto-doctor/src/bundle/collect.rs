@@ -7,12 +7,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Missing, Part};
-use crate::devices::Devices;
 use crate::facts::{cann_installs, cann_version_files, driver_root, pypto_home, pypto_src};
 use crate::files::{self, Reading};
 use crate::probes::Probes;
 use crate::report::Report;
 use crate::snapshot::Snapshot;
+use pto_devices::Devices;
 
 /// Every part but the logs.
 pub(super) fn parts(cx: &Context, probes: &Probes, report: &Report, missing: &mut Vec<Missing>) -> Vec<Part> {
@@ -32,7 +32,7 @@ fn npu(cx: &Context, probes: &Probes, parts: &mut Vec<Part>, missing: &mut Vec<M
         None => missing
             .push(Missing::new("`npu-smi info`", "the program is not here or gave no answer; run it on the host")),
     }
-    parts.push(json("devices.json", "the NPUs, one by one", &Devices::known(cx, probes)));
+    parts.push(json("devices.json", "the NPUs, one by one", &Devices::known(cx, &probes.npu_smi, &probes.boards)));
 }
 
 fn docker(probes: &Probes, parts: &mut Vec<Part>, missing: &mut Vec<Missing>) {

@@ -18,10 +18,11 @@ use sha2::{Digest, Sha256};
 use crate::check::{Check, Source, checks};
 use crate::error::DoctorError;
 use crate::examine::judge;
-use crate::probes::{ProbeOptions, Probes};
+use crate::probes::Probes;
 use crate::report::Report;
 use crate::triage::{Surroundings, Triager};
 use mask::Mask;
+use pto_devices::ProbeOptions;
 
 const SCHEMA: &str = "ptokit.bundle-manifest/1";
 const MANIFEST: &str = "manifest.json";

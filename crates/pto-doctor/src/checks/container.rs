@@ -5,11 +5,11 @@ use pto_platform::docker::{parse_docker_info, parse_visible_devices};
 
 use super::host::{GB, IMAGE_DISK};
 use super::new;
-use crate::ask::Answer;
 use crate::check::{Check, Source};
 use crate::facts::{self, device_nodes};
 use crate::finding::Finding;
 use crate::probes::Probes;
+use pto_devices::Answer;
 
 pub(super) const CHECKS: &[Check] = &[
     new(

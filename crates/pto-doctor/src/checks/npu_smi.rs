@@ -5,11 +5,11 @@ use pto_platform::npu_smi::{Device, Failure, FailureKind, Health, NpuSmiInfo};
 
 use super::new;
 use super::npu::shared;
-use crate::ask::Answer;
 use crate::check::{Check, Source};
 use crate::facts::{self, device_nodes};
 use crate::finding::Finding;
 use crate::probes::Probes;
+use pto_devices::Answer;
 
 pub(super) const CHECKS: &[Check] = &[new(
     "npu-smi",

@@ -5,13 +5,13 @@ use pto_platform::files::{parse_dist_manifest, parse_dist_state, parse_pto_isa_p
 use sha2::{Digest, Sha256};
 
 use super::{new, sentence};
-use crate::ask::Answer;
 use crate::check::{Check, Source};
 use crate::facts;
 use crate::files::{self, Reading};
 use crate::finding::Finding;
 use crate::probes::Probes;
 use crate::python::{BuildCommit, facts as python_facts};
+use pto_devices::Answer;
 
 /// simpler's extension has some MB.
 const LARGEST_EXTENSION: u64 = 1 << 30;

@@ -6,12 +6,12 @@ use pto_context::Context;
 use pto_platform::Version;
 
 use super::{new, sentence};
-use crate::ask::Answer;
 use crate::check::{Check, Source};
 use crate::facts;
 use crate::finding::Finding;
 use crate::probes::Probes;
 use crate::python::{ModuleOrigin, PythonFacts, facts as python_facts};
+use pto_devices::Answer;
 
 /// PyPTO's wheels and PTOAS are built for this one.
 const PYPTO_PYTHON: &str = "3.10";

@@ -5,8 +5,8 @@ use std::path::Path;
 use pto_context::Context;
 use pto_store::Store;
 
-use crate::ask::Answer;
 use crate::files;
+use pto_devices::Answer;
 
 /// Who examines: decides which device nodes can be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]

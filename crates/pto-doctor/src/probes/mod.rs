@@ -2,7 +2,6 @@
 //! that hangs costs its own checks alone.
 
 mod machine;
-mod npu_answers;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,43 +10,19 @@ use std::time::{Duration, SystemTime};
 
 use pto_compile::cpu::{Survey, survey};
 use pto_context::Context;
+use pto_devices::acl_probe::{self, AclProbe, Choice};
+use pto_devices::{Answer, NpuAnswers, ProbeOptions, ask, device_nodes};
 use pto_platform::docker::{Inspection, parse_docker_inspect};
 use pto_platform::npu_smi::{Board, NpuSmiInfo, parse_info};
 use pto_process::Invocation;
 use pto_quarantine::{Quarantine, Standing};
 
-use crate::acl_probe::{self, AclProbe, Choice};
-use crate::ask::{Answer, ask};
 use crate::check::Source;
 use crate::elf_strings::SymbolVersion;
-use crate::facts::{self, device_nodes};
+use crate::facts;
 use crate::{files, python};
 
 pub use machine::{Room, User};
-pub(crate) use npu_answers::NpuAnswers;
-
-/// How long a program may take to answer. `npu-smi info` needs up to 3 s on a host of 16 dies; a program that needs three
-/// times that is stuck. In seconds.
-pub(crate) const DEFAULT_DEADLINE: Duration = Duration::from_secs(10);
-/// Overrules [`DEFAULT_DEADLINE`], in seconds.
-pub(crate) const DEADLINE_VARIABLE: &str = "PTOKIT_PROBE_SECONDS";
-
-/// How to ask.
-#[derive(Debug, Clone)]
-pub struct ProbeOptions {
-    /// A program whose `main` calls [`acl_probe::intercept`]; without one ACL is not asked.
-    pub worker: Option<PathBuf>,
-    /// How long each program may take.
-    pub deadline: Duration,
-}
-
-impl ProbeOptions {
-    /// The deadline that the environment names, or the default; no worker.
-    pub fn new(cx: &Context) -> Self {
-        let seconds = cx.var(DEADLINE_VARIABLE).and_then(|text| text.parse().ok());
-        Self { worker: None, deadline: seconds.map_or(DEFAULT_DEADLINE, Duration::from_secs) }
-    }
-}
 
 /// The checkout of PyPTO's runtime.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -233,11 +208,8 @@ fn acl(cx: &Context, options: &ProbeOptions) -> AclProbe {
     match &options.worker {
         Some(worker) if !files::is_tree(cx) && !device_nodes(cx).indices().is_empty() => {
             let choice = Choice { device: facts::probed_device(cx), among_all: false };
-            acl_probe::run(cx, worker, choice, options.deadline.max(ACL_DEADLINE))
+            acl_probe::run(cx, worker, choice, options.acl_deadline())
         }
         _ => AclProbe::NotAsked,
     }
 }
-
-/// Opening a device takes up to 8 s on a host where nothing was run since it booted.
-pub(crate) const ACL_DEADLINE: Duration = Duration::from_secs(20);

@@ -29,8 +29,8 @@ use crate::cases::{Case, Cores, bind, cost};
 use crate::manifest::{Dir, Manifest};
 use crate::run::case::CaseRunner;
 use crate::run::{
-    CaseResult, CaseStatus, KernelResult, RunError, Suite, TestOptions, Tried, Workshop, build_kernel, select_cases,
-    soc_for,
+    CaseResult, CaseStatus, HostFacts, KernelResult, Launching, RunError, Setup, Suite, TestOptions, Tried, Workshop,
+    build_kernel, fit, select_cases, suggested_target,
 };
 
 /// Launches before the first that counts.
@@ -67,6 +67,13 @@ pub struct BenchOptions {
     pub peaks: Peaks,
 }
 
+/// The target that this machine suggests for a suite, where nobody names one: that of its first kernel. Times of several
+/// targets have no place in one report.
+pub fn target_on_host(cx: &Context, setup: &Setup, suite: &Suite) -> Target {
+    let host = HostFacts::ask(cx, &setup.worker);
+    suite.kernels.first().map_or(Target::Cpu, |kernel| suggested_target(cx, &host, kernel, None))
+}
+
 /// Times all kernels of a suite, one after the other.
 ///
 /// # Errors
@@ -82,7 +89,7 @@ pub fn bench_kernels(
     let kernel = |Tried { name, path, result }: Tried<BenchedKernel>| {
         result.unwrap_or_else(|why| BenchedKernel::not_tried(KernelResult::not_tried(name, path, target, why)))
     };
-    Ok(BenchReport::new(Measures::of(target), tried.into_iter().map(kernel).collect()))
+    Ok(BenchReport::new(target, tried.into_iter().map(kernel).collect()))
 }
 
 /// Builds a kernel, then verifies and times its cases one by one: two at once would time each other.
@@ -96,10 +103,12 @@ pub fn bench_kernel(
     options: &BenchOptions,
 ) -> Result<BenchedKernel, RunError> {
     let start = Instant::now();
-    let soc = soc_for(manifest, workshop.target(), options.test.soc)?;
+    let launching = Launching::choose(cx, workshop, manifest, &options.test)?;
+    let soc = launching.soc;
     let cases = cases(manifest, workshop.target(), soc, options)?;
     let built = build_kernel(cx, workshop, manifest, soc).map_err(|error| error.in_manifest(manifest))?;
-    let runner = CaseRunner { cx, workshop, manifest, built: &built, soc };
+    fit::check(&built, workshop.target(), launching.path)?;
+    let runner = CaseRunner { cx, workshop, manifest, built: &built, launching: &launching };
     let timing = Timing {
         warmup: options.warmup,
         repeats: options.repeats,
@@ -112,7 +121,15 @@ pub fn bench_kernel(
         verified.push(result);
         timed.push(benched);
     }
-    let result = KernelResult::new(manifest, workshop.target(), soc, built.report.clone(), verified, start.elapsed());
+    let result = KernelResult::new(
+        manifest,
+        workshop.target(),
+        &launching,
+        None,
+        built.report.clone(),
+        verified,
+        start.elapsed(),
+    );
     Ok(BenchedKernel::new(result, timing, timed))
 }
 
@@ -185,7 +202,7 @@ impl Bench<'_> {
 
     /// Every input and output once, what is both twice.
     fn bytes_of_buffers(&self, case: &Case) -> Result<i64, RunError> {
-        let bound = bind(self.runner.manifest, case, Cores::from(self.runner.soc))?;
+        let bound = bind(self.runner.manifest, case, Cores::from(self.runner.launching.soc))?;
         let moved = bound.tensors().map(|(_, tensor)| match tensor.dir {
             Dir::In | Dir::Out => tensor.bytes,
             Dir::InOut => 2 * tensor.bytes,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use pto_launch::Timing;
+use pto_launch::{LaunchPath, Timing};
 use pto_platform::Target;
 use serde::{Deserialize, Serialize};
 
@@ -36,19 +36,28 @@ pub struct BenchReport {
 pub enum Measures {
     /// A device.
     Device,
+    /// CANN's model of one.
+    Model,
     /// The CPU back end: how long this machine takes to play a device.
     CpuSimulator,
 }
 
 impl Measures {
-    pub(super) fn of(target: Target) -> Self {
-        if target == Target::Cpu { Self::CpuSimulator } else { Self::Device }
+    /// What a kernel really ran on decides, not what it was built for.
+    fn of(target: Target, kernels: &[BenchedKernel]) -> Self {
+        let paths = || kernels.iter().filter_map(|kernel| Some(kernel.verified.launch.as_ref()?.path));
+        match target {
+            Target::Cpu => Self::CpuSimulator,
+            _ if paths().any(LaunchPath::is_model) => Self::Model,
+            _ => Self::Device,
+        }
     }
 
     /// The word in JSON and CSV.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Device => "device",
+            Self::Model => "model",
             Self::CpuSimulator => "cpu_simulator",
         }
     }
@@ -57,6 +66,7 @@ impl Measures {
     pub const fn note(self) -> &'static str {
         match self {
             Self::Device => "times of the device, by events of the stream",
+            Self::Model => "times of CANN's model: no performance of a device may be claimed with them",
             Self::CpuSimulator => "times of the CPU simulator: they say nothing about a device",
         }
     }
@@ -123,7 +133,8 @@ impl BenchReport {
     /// The schema of the JSON document, and of a baseline.
     pub const SCHEMA: &'static str = "ptokit.kernel-bench/1";
 
-    pub(super) fn new(measures: Measures, kernels: Vec<BenchedKernel>) -> Self {
+    pub(super) fn new(target: Target, kernels: Vec<BenchedKernel>) -> Self {
+        let measures = Measures::of(target, &kernels);
         let mut report = Self { schema: Self::SCHEMA, measures, note: measures.note(), passed: false, kernels };
         report.judge();
         report

@@ -15,6 +15,7 @@
 mod allow;
 mod bindings;
 mod flags;
+mod launch;
 mod literal;
 mod macros;
 mod manifest;
@@ -115,7 +116,8 @@ pub fn lint(manifest: &Manifest, allow: &[Rule]) -> Result<Report, KernelError> 
 pub fn lint_source(source: &Source, subject: &Subject) -> Vec<Finding> {
     let unit = Unit::of(source);
     let mut findings = macros::check(source, subject);
-    findings.extend(literal::check(source));
+    findings.extend(literal::check(source, subject));
+    findings.extend(launch::check(source));
     findings.extend(vector_mask::check(&unit, subject));
     findings.extend(flags::check(&unit));
     findings.sort();
@@ -129,7 +131,7 @@ pub fn lint_python(path: &Path, text: &str) -> Vec<Finding> {
 }
 
 /// Makes findings of one file.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place<'a> {
     path: &'a Path,
     text: &'a str,

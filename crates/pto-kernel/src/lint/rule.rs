@@ -74,7 +74,9 @@ impl Rule {
                 "pipes are enumerators: `#ifndef` does not see them, so the macro always wins, moves the instruction to \
                  another pipe and hangs the kernel"
             }
-            Self::GuardGeneration => "the compiler never defines it for this target, so what it guards is left out in silence",
+            Self::GuardGeneration => {
+                "the compiler never defines it for this target, so what it guards is left out in silence"
+            }
             Self::StreamInTimedLoop => "asking for the stream costs as much as a small launch, and is measured with it",
             Self::LooseTolerance => "whoever reads the result later cannot tell a known error from a hidden one",
         }
@@ -89,13 +91,16 @@ impl fmt::Display for Rule {
 
 /// A word that names no rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no rule `{0}`, expected one of {}", Rule::ALL.map(Rule::id).join(", "))]
-pub struct NoSuchRule(pub String);
+#[error("there is no rule `{word}`, expected one of {}", Rule::ALL.map(Rule::id).join(", "))]
+pub struct NoSuchRule {
+    /// The word.
+    pub word: String,
+}
 
 impl FromStr for Rule {
     type Err = NoSuchRule;
 
     fn from_str(word: &str) -> Result<Self, NoSuchRule> {
-        Self::ALL.into_iter().find(|rule| rule.id() == word).ok_or_else(|| NoSuchRule(word.to_owned()))
+        Self::ALL.into_iter().find(|rule| rule.id() == word).ok_or_else(|| NoSuchRule { word: word.to_owned() })
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Unit<'a> {
     functions: HashMap<String, Vec<(usize, usize)>>,
     /// Macros with arguments, and what they stand for.
     pub(super) macros: HashMap<String, String>,
+    /// Constants outside of functions, and what they stand for.
+    pub(super) constants: HashMap<String, String>,
     /// Functions that set or wait for flags, themselves or through others.
     flagged: HashSet<String>,
 }
@@ -34,18 +36,32 @@ pub(super) struct Definition<'u> {
 impl<'a> Unit<'a> {
     pub(super) fn of(source: &'a Source) -> Self {
         let headers = headers(source);
-        let mut unit =
-            Self { source, headers, functions: HashMap::new(), macros: HashMap::new(), flagged: HashSet::new() };
+        let mut unit = Self {
+            source,
+            headers,
+            functions: HashMap::new(),
+            macros: HashMap::new(),
+            constants: HashMap::new(),
+            flagged: HashSet::new(),
+        };
         let mut functions: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
-        let mut macros = HashMap::new();
+        let (mut macros, mut constants) = (HashMap::new(), HashMap::new());
         for (file, source) in unit.sources().enumerate() {
             for (at, function) in source.functions().iter().enumerate().filter(|(_, f)| f.body.is_some()) {
                 functions.entry(function.name.clone()).or_default().push((file, at));
             }
             macros.extend(macro_functions(source));
+            for (name, value) in global_constants(source) {
+                // Of two, `#if` chooses one: then it stands for neither.
+                let known = constants.insert(name.clone(), value.clone());
+                if known.is_some_and(|known| known != value) {
+                    constants.insert(name.clone(), name);
+                }
+            }
         }
         unit.functions = functions;
         unit.macros = macros;
+        unit.constants = constants;
         unit.flagged = unit.find_flagged();
         unit
     }
@@ -116,6 +132,29 @@ fn macro_functions(source: &Source) -> HashMap<String, String> {
         Some((name.to_owned(), value.to_owned()))
     });
     macros.collect()
+}
+
+/// `constexpr event_t LOADED = EVENT_ID0;` outside of functions, and `#define LOADED EVENT_ID0`.
+fn global_constants(source: &Source) -> Vec<(String, String)> {
+    let text_of = |node: Node| text(source.text(), node).trim().to_owned();
+    let constants = walk(source.tree().root_node()).filter_map(|node| match node.kind() {
+        "preproc_def" => {
+            Some((text_of(node.child_by_field_name("name")?), text_of(node.child_by_field_name("value")?)))
+        }
+        "declaration" if is_outside(node) && text(source.text(), node).contains("const") => {
+            let declarator = node.child_by_field_name("declarator").filter(|node| node.kind() == "init_declarator")?;
+            Some((
+                text_of(declarator.child_by_field_name("declarator")?),
+                text_of(declarator.child_by_field_name("value")?),
+            ))
+        }
+        _ => None,
+    });
+    constants.filter(|(_, value)| value.chars().all(|c| c.is_alphanumeric() || c == '_')).collect()
+}
+
+fn is_outside(node: Node) -> bool {
+    std::iter::successors(node.parent(), Node::parent).all(|above| above.kind() != "compound_statement")
 }
 
 /// Headers in quotes that lie beside the source, and those that they include.

@@ -15,6 +15,7 @@ mod fill;
 mod golden;
 mod kernel;
 mod launch;
+mod lint;
 mod model;
 mod tolerance;
 
@@ -40,7 +41,7 @@ use fields::{Fields, Node};
 /// The name of the file.
 pub const FILE_NAME: &str = "kernel.toml";
 
-const SECTIONS: [&str; 8] = ["kernel", "dims", "arg", "launch", "golden", "tolerance", "cases", "bench"];
+const SECTIONS: [&str; 9] = ["kernel", "dims", "arg", "launch", "golden", "tolerance", "cases", "bench", "lint"];
 
 impl Manifest {
     /// Reads and checks a manifest.
@@ -100,6 +101,7 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
     let tolerance = tolerance::read(root.get("tolerance"), &dims, known_args, sink);
     let block_dim = launch.as_ref().map(|launch| launch.block_dim.source());
     let cases = cases::read(root.get("cases"), &dims, block_dim, sink);
+    let allow = lint::read(root.get("lint"), sink);
 
     let bench = bench::read(root.get("bench"), &dims, sink);
 
@@ -120,6 +122,7 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
         tolerance,
         cases,
         bench,
+        allow,
         warnings: Vec::new(),
         checks: Check::all(text),
     })

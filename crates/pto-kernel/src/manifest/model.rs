@@ -11,6 +11,7 @@ use pto_platform::{Core, Target};
 use super::arg_types::{Arg, ArgKind, TensorArg};
 use super::check::Check;
 use super::diagnostic::Diagnostic;
+use crate::lint;
 
 /// A kernel as its `kernel.toml` describes it. Every value has been checked against the others.
 #[derive(Debug, Clone)]
@@ -46,6 +47,8 @@ pub struct Manifest {
     pub cases: CaseList,
     /// What a launch costs at least, for a bench.
     pub bench: Bench,
+    /// Rules of [`crate::lint`] that are off for this kernel.
+    pub allow: Vec<lint::Rule>,
     /// What is allowed and yet doubtful.
     pub warnings: Vec<Diagnostic>,
     /// Guesses that its author has not gone through.

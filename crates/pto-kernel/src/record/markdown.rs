@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use pto_platform::RanOn;
+
 use super::book::Entry;
 use super::model::{Record, RecordedCase};
 
@@ -87,9 +89,9 @@ impl Record {
         let soc = self.soc.as_deref().unwrap_or("no SoC");
         match self.mode {
             None => "nothing: it did not run".to_owned(),
-            Some(super::Mode::Host) => format!("host: the CPU played {soc}; no time here is a device's"),
-            Some(super::Mode::Model) => format!("model: CANN's simulator of {soc}; no time here is a device's"),
-            Some(super::Mode::Silicon) => {
+            Some(RanOn::Host) => format!("host: the CPU played {soc}; no time here is a device's"),
+            Some(RanOn::Model) => format!("model: CANN's simulator of {soc}; no time here is a device's"),
+            Some(RanOn::Silicon) => {
                 let device = self.device.map(|device| format!("device {device}, ")).unwrap_or_default();
                 format!("silicon: {device}{soc}")
             }

@@ -7,28 +7,29 @@ use std::time::{Duration, Instant};
 use pto_acl::LoadPlan;
 use pto_context::{Context, Event};
 use pto_golden::{Tensor, poison};
-use pto_launch::{Argument, Buffer, Init, LaunchRequest, Launched, Scalar, Timing, host_acl, launch};
-use pto_platform::{Soc, Target};
+use pto_launch::{
+    Argument, Buffer, Init, LaunchPath, LaunchRequest, Launched, Scalar, Timing, host_acl, launch, simulate,
+};
+use pto_platform::Soc;
 
 use super::build::Built;
 use super::case_result::{CaseResult, CaseStatus};
 use super::deadlines::Deadlines;
 use super::error::RunError;
 use super::judge::judge;
+use super::launching::{LaunchReport, Launching};
 use super::workshop::Workshop;
 use super::{golden, inputs};
 use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue, bind};
 use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
 
-/// The device a kernel runs on unless the user's library says otherwise.
-const DEVICE: u32 = 0;
 /// A kernel that was built, and where it runs.
 pub(crate) struct CaseRunner<'a> {
     pub(crate) cx: &'a Context,
     pub(crate) workshop: &'a Workshop,
     pub(crate) manifest: &'a Manifest,
     pub(crate) built: &'a Built,
-    pub(crate) soc: &'static Soc,
+    pub(crate) launching: &'a Launching,
 }
 
 impl CaseRunner<'_> {
@@ -48,7 +49,7 @@ impl CaseRunner<'_> {
             return Err(RunError::Interrupted);
         }
         let start = Instant::now();
-        let bound = bind(self.manifest, case, Cores::from(self.soc))?;
+        let bound = bind(self.manifest, case, Cores::from(self.launching.soc))?;
         let mut result = CaseResult::started(case, self.workshop.target(), bound.block_dim);
         let inputs = inputs::make(self.manifest, &bound)?;
         match golden::make(self.cx, self.manifest, &bound, &inputs)? {
@@ -57,7 +58,8 @@ impl CaseRunner<'_> {
                 result.message = why;
             }
             Ok(golden) => {
-                let launched = self.launch(&bound, &inputs, None)?;
+                let launched = self.launch(case, &bound, &inputs, None)?;
+                result.launch = Some(LaunchReport::new(self.launching, &launched));
                 judge(self.manifest, &bound, launched, &inputs, &golden, &mut result)?;
             }
         }
@@ -67,33 +69,37 @@ impl CaseRunner<'_> {
 
     /// Launches one case and then times it. `expected` is how long a launch takes: a deadline has to leave room for all.
     pub(crate) fn time(&self, case: &Case, timing: Timing, expected: Duration) -> Result<Launched, RunError> {
-        let bound = bind(self.manifest, case, Cores::from(self.soc))?;
+        let bound = bind(self.manifest, case, Cores::from(self.launching.soc))?;
         let inputs = inputs::make(self.manifest, &bound)?;
-        self.launch(&bound, &inputs, Some((timing, expected)))
+        self.launch(case, &bound, &inputs, Some((timing, expected)))
     }
 
     fn launch(
         &self,
+        case: &Case,
         bound: &BoundCase,
         inputs: &BTreeMap<String, Tensor>,
         timed: Option<(Timing, Duration)>,
     ) -> Result<Launched, RunError> {
-        let target = self.workshop.target();
-        let on_cpu = target == Target::Cpu;
-        let deadlines = Deadlines::of(self.cx, target)?;
+        let on_cpu = self.launching.path == LaunchPath::Cpu;
+        let deadlines = Deadlines::of(self.cx, self.launching.path)?;
         let request = LaunchRequest {
             library: self.built.library.clone(),
             symbol: self.built.symbol.clone(),
             arguments: arguments(self.manifest, bound, inputs),
             acl: acl_candidates(self.cx, self.workshop, on_cpu)?,
-            device: DEVICE,
+            device: self.launching.device_number(),
             memory_limit: on_cpu.then(physical_memory),
             timing: timed.map(|(timing, _)| timing),
             sync_timeout: deadlines.sync,
             process_timeout: deadlines.process + timed.map_or(Duration::ZERO, time_for),
         };
-        let cx = if on_cpu { playing(self.cx, self.soc) } else { self.cx.clone() };
-        Ok(launch(&cx, &self.workshop.setup.worker, &request)?)
+        let worker = &self.workshop.setup.worker;
+        if let Some(model) = &self.launching.model {
+            return Ok(simulate(self.cx, worker, &request, &model.simulation(self.workshop, self.manifest, case))?);
+        }
+        let cx = if on_cpu { playing(self.cx, self.launching.soc) } else { self.cx.clone() };
+        Ok(launch(&cx, worker, &request)?)
     }
 }
 

@@ -7,6 +7,7 @@ use pto_launch::Note;
 use pto_platform::Target;
 use serde::Serialize;
 
+use super::launching::LaunchReport;
 use crate::cases::Case;
 
 /// One case.
@@ -30,6 +31,8 @@ pub struct CaseResult {
     pub message: String,
     /// What to do about it, where that is known.
     pub hint: Option<String>,
+    /// What it ran on; none if it was not launched.
+    pub launch: Option<LaunchReport>,
     /// The comparison of each output.
     pub outputs: BTreeMap<String, OutputReport>,
     /// What the kernel's runtime counted.
@@ -95,6 +98,7 @@ impl CaseResult {
             status: CaseStatus::NoGolden,
             message: String::new(),
             hint: None,
+            launch: None,
             outputs: BTreeMap::new(),
             notes: Vec::new(),
             device_seconds: None,

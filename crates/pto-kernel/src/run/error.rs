@@ -9,8 +9,8 @@ use pto_compile::cpu::CpuError;
 use pto_compile::plan::RunError as PlanError;
 use pto_context::{BadSeconds, is_disk_full};
 use pto_golden::{DType, ExprError};
-use pto_launch::LaunchError;
-use pto_platform::Target;
+use pto_launch::{BadDevice, LaunchError, LaunchPath, NoDevice, NoPath};
+use pto_platform::{PlatformError, Target};
 
 use crate::KernelError;
 use crate::elide::elided;
@@ -85,6 +85,44 @@ pub enum RunError {
     /// The launch could not be tried.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// The kernel has no way to run here.
+    #[error(transparent)]
+    NoPath(#[from] NoPath),
+    /// A variable names no device.
+    #[error(transparent)]
+    BadDevice(#[from] BadDevice),
+    /// No device can be used.
+    #[error(transparent)]
+    NoDevice(#[from] NoDevice),
+    /// A variable names a SoC that does not exist.
+    #[error("`{variable}` names no SoC")]
+    BadSoc {
+        /// The variable.
+        variable: &'static str,
+        /// What is wrong with its value.
+        source: PlatformError,
+    },
+    /// The library's device code is for another architecture.
+    #[error(
+        "the device code in `{}` is for {found}, and `{target}` is `{}`", .library.display(),
+        .target.arch().map(|arch| arch.compiler_name().to_owned()).unwrap_or_default()
+    )]
+    OtherArch {
+        /// The library.
+        library: PathBuf,
+        /// What its code is for.
+        found: String,
+        /// What it was built for.
+        target: Target,
+    },
+    /// The library would compute on a model, wherever it is launched.
+    #[error("`{}` is linked with `libruntime_camodel`, so it cannot be launched through `{path}`", .library.display())]
+    LinkedWithModel {
+        /// The library.
+        library: PathBuf,
+        /// The launch path.
+        path: LaunchPath,
+    },
     /// A pinned package could not be had.
     #[error(transparent)]
     Fetch(#[from] pto_fetch::Error),
@@ -206,6 +244,8 @@ impl RunError {
             Self::Plan(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Plan(error) if error.is_the_kernels() => Fault::Kernel,
             Self::Launch(error) if error.is_the_kernels() => Fault::Kernel,
+            Self::NoPath(error) if error.is_usage() => Fault::Input,
+            Self::OtherArch { .. } | Self::LinkedWithModel { .. } => Fault::Kernel,
             Self::Kernel(_)
             | Self::NotATarget { .. }
             | Self::WrongSoc { .. }
@@ -218,6 +258,8 @@ impl RunError {
             | Self::GoldenNotFinite { .. }
             | Self::InputShape { .. }
             | Self::BadDeadline(_)
+            | Self::BadDevice(_)
+            | Self::BadSoc { .. }
             | Self::Cpu(CpuError::BadDeadline(_))
             | Self::Plan(PlanError::BadDeadline(_) | PlanError::Request(_))
             | Self::Tensor(_) => Fault::Input,
@@ -226,6 +268,8 @@ impl RunError {
             | Self::Cann(_)
             | Self::Plan(_)
             | Self::Launch(_)
+            | Self::NoPath(_)
+            | Self::NoDevice(_)
             | Self::GoldenProgram(_)
             | Self::Offline { .. }
             | Self::Fetch(_)
@@ -255,6 +299,15 @@ impl RunError {
             Self::Cann(error) => Some(error.hint()),
             Self::Plan(error) => error.hint(),
             Self::Launch(error) => error.hint(),
+            Self::NoPath(error) => Some(error.hint()),
+            Self::NoDevice(error) => Some(error.hint().to_owned()),
+            Self::BadDevice(BadDevice::Disagree { .. }) => Some("unset the one that is not meant".to_owned()),
+            Self::BadSoc { source, .. } => source.hint(),
+            Self::OtherArch { .. } => Some(
+                "nothing of it is launched: a flag, an environment or a cache that is not this target's got into the build"
+                    .to_owned(),
+            ),
+            Self::LinkedWithModel { .. } => Some("leave `-lruntime_camodel` out of the kernel's library".to_owned()),
             Self::Fetch(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Tensor(error) => error.hint(),

@@ -27,7 +27,11 @@ pub(super) fn judge(
     result.notes = launched.notes;
     result.device_seconds = launched.device_time.map(|time| time.as_secs_f64());
     result.message = with_buffer_names(launched.verdict.to_string(), manifest, bound);
-    result.hint = launched.verdict.hint().map(str::to_owned).or_else(|| hint(&launched.verdict));
+    let told = launched.simulated.as_ref().and_then(|simulated| simulated.hint.clone());
+    result.hint = match launched.verdict {
+        Verdict::Completed => None,
+        _ => told.or_else(|| launched.verdict.hint().map(str::to_owned)).or_else(|| hint(&launched.verdict)),
+    };
     result.status = match launched.verdict {
         Verdict::Fault { .. } => CaseStatus::Fault,
         Verdict::Crashed { .. } => CaseStatus::Crashed,

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pto_context::with_causes;
-use pto_platform::{Soc, Target};
+use pto_launch::LaunchPath;
+use pto_platform::Target;
 use serde::Serialize;
 
 use super::case_result::{CaseResult, CaseStatus};
 use super::error::RunError;
+use super::launching::Launching;
 use crate::KernelError;
 use crate::manifest::Manifest;
 
@@ -25,6 +27,8 @@ pub struct KernelResult {
     pub soc: Option<&'static str>,
     /// Whether all cases passed.
     pub passed: bool,
+    /// How it got to run; nothing if it did not.
+    pub launch: Option<Chosen>,
     /// How it was built; nothing if it could not be.
     pub build: Option<BuildReport>,
     /// How it ended.
@@ -35,6 +39,17 @@ pub struct KernelResult {
     pub cases: Vec<CaseResult>,
     /// From start to end, in seconds.
     pub seconds: f64,
+}
+
+/// The way in which a kernel got to run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Chosen {
+    /// The path.
+    pub path: LaunchPath,
+    /// The rule that led to it.
+    pub why: String,
+    /// What was left out because of it.
+    pub note: Option<String>,
 }
 
 /// How a kernel ended.
@@ -122,7 +137,8 @@ impl KernelResult {
     pub(crate) fn new(
         manifest: &Manifest,
         target: Target,
-        soc: &'static Soc,
+        launching: &Launching,
+        note: Option<String>,
         build: BuildReport,
         cases: Vec<CaseResult>,
         duration: Duration,
@@ -133,7 +149,8 @@ impl KernelResult {
             name: manifest.name.clone(),
             path: manifest.path.clone(),
             target,
-            soc: Some(soc.name),
+            soc: Some(launching.soc.name),
+            launch: Some(Chosen { path: launching.path, why: launching.why.clone(), note }),
             passed,
             status: match (passed, differs) {
                 (true, _) => KernelStatus::Passed,
@@ -155,6 +172,7 @@ impl KernelResult {
             path,
             target,
             soc: None,
+            launch: None,
             passed: false,
             status: why.status,
             build: None,

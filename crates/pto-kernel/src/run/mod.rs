@@ -11,11 +11,14 @@ pub(crate) mod case;
 mod case_result;
 mod deadlines;
 mod error;
+pub(crate) mod fit;
 mod golden;
 mod input;
 mod inputs;
 mod judge;
 mod kernel_result;
+mod launching;
+mod on_host;
 mod pins;
 mod place;
 mod plan;
@@ -26,15 +29,18 @@ mod workshop;
 use std::time::Instant;
 
 use pto_context::{Context, in_parallel};
+use pto_launch::LaunchPath;
 use pto_platform::{Soc, Target};
 
-use crate::cases::{Case, CaseFilter, Cores, derive};
+use crate::cases::{Case, CaseFilter, Cores, bind, derive};
 use crate::manifest::Manifest;
 
 pub use build::{Built, build_kernel, cpu_request};
 pub use case_result::{CaseResult, CaseStatus};
 pub use error::{Fault, RunError};
-pub use kernel_result::{BuildReport, KernelResult, KernelStatus, NotTried, Problem};
+pub use kernel_result::{BuildReport, Chosen, KernelResult, KernelStatus, NotTried, Problem};
+pub use launching::{HostFacts, LaunchReport, Launching, SimulationReport};
+pub use on_host::{suggested_target, test_on_host};
 pub use pins::{ACL_HEADERS, PTO_ISA, zig};
 pub use plan::{KernelPlan, plan_kernel};
 pub use report::{Report, Totals};
@@ -49,6 +55,8 @@ pub const DEFAULT_SEED: u64 = 1;
 pub struct TestOptions {
     /// The SoC whose cores are counted, and which the CPU plays.
     pub soc: Option<&'static Soc>,
+    /// The launch path that was asked for; the machine decides if nothing is said.
+    pub launch: Option<LaunchPath>,
     /// Which cases.
     pub case: Option<CaseFilter>,
     /// What random inputs are made from.
@@ -70,18 +78,44 @@ pub fn test_kernel(
 ) -> Result<KernelResult, RunError> {
     let start = Instant::now();
     let target = workshop.target();
-    let soc = soc_for(manifest, target, options.soc)?;
-    let cases = select_cases(manifest, target, soc, options)?;
+    let launching = Launching::choose(cx, workshop, manifest, options)?;
+    let soc = launching.soc;
+    let mut cases = select_cases(manifest, target, soc, options)?;
+    let note = smallest_on_a_model(manifest, &launching, options, &mut cases)?;
     let built = build_kernel(cx, workshop, manifest, soc).map_err(|error| error.in_manifest(manifest))?;
-    let runner = case::CaseRunner { cx, workshop, manifest, built: &built, soc };
+    fit::check(&built, target, launching.path)?;
+    let runner = case::CaseRunner { cx, workshop, manifest, built: &built, launching: &launching };
     // On the CPU each case is a thread per core of the SoC already: more at once than processors only slow it down.
-    let mut results = in_parallel(&cases, options.jobs, |case| -> Result<_, RunError> {
+    let mut results = in_parallel(&cases, launching.jobs(options.jobs), |case| -> Result<_, RunError> {
         let result = runner.run(case).map_err(|error| error.in_manifest(manifest))?;
         progress(&result);
         Ok(result)
     })?;
     advice::advise(manifest, &mut results);
-    Ok(KernelResult::new(manifest, target, soc, built.report, results, start.elapsed()))
+    Ok(KernelResult::new(manifest, target, &launching, note, built.report, results, start.elapsed()))
+}
+
+/// The model takes minutes for what a card does in microseconds: unless cases were asked for, the smallest has to do. What
+/// is to be said of it.
+fn smallest_on_a_model(
+    manifest: &Manifest,
+    launching: &Launching,
+    options: &TestOptions,
+    cases: &mut Vec<Case>,
+) -> Result<Option<String>, RunError> {
+    if !launching.path.is_model() || options.case.is_some() || cases.len() < 2 {
+        return Ok(None);
+    }
+    let mut sizes = Vec::new();
+    for case in cases.iter() {
+        let bound = bind(manifest, case, Cores::from(launching.soc))?;
+        sizes.push(bound.tensors().map(|(_, tensor)| tensor.bytes).sum::<usize>());
+    }
+    let smallest = (0..sizes.len()).min_by_key(|at| sizes[*at]).unwrap_or(0);
+    let all = cases.len();
+    cases.swap(0, smallest);
+    cases.truncate(1);
+    Ok(Some(format!("the smallest of {all} cases: the model is slow; `--case` names others")))
 }
 
 /// The cases that the options select, in the order of the manifest.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use pto_compile::cann::{self, ToolchainOptions};
 use pto_compile::cpu::{CpuError, Toolchain, ToolchainRequest};
@@ -12,6 +13,7 @@ use pto_store::Store;
 use serde::Serialize;
 
 use super::error::RunError;
+use super::launching::HostFacts;
 use super::pins;
 
 /// Whether missing packages may be fetched.
@@ -56,6 +58,7 @@ pub struct HeaderSource {
 pub struct Workshop {
     pub(super) setup: Setup,
     pub(super) tools: Tools,
+    host: OnceLock<HostFacts>,
 }
 
 /// What a target is built with.
@@ -87,12 +90,24 @@ impl Workshop {
             Target::Cpu => Tools::Cpu(Box::new(CpuTools::find(cx, &setup)?)),
             npu => Tools::Bisheng(npu),
         };
-        Ok(Self { setup, tools })
+        Ok(Self { setup, tools, host: OnceLock::new() })
     }
 
     /// A workshop for the CPU with tools that were found before.
     pub fn for_cpu(setup: Setup, tools: CpuTools) -> Self {
-        Self { setup, tools: Tools::Cpu(Box::new(tools)) }
+        Self { setup, tools: Tools::Cpu(Box::new(tools)), host: OnceLock::new() }
+    }
+
+    /// With what is known of the machine already, so that nobody is asked again.
+    #[must_use]
+    pub fn with_host(mut self, host: HostFacts) -> Self {
+        self.host = host.into();
+        self
+    }
+
+    /// What this machine has to run kernels on, asked the first time that somebody wants to know.
+    pub(super) fn host(&self, cx: &Context) -> &HostFacts {
+        self.host.get_or_init(|| HostFacts::ask(cx, &self.setup.worker))
     }
 
     /// The target it builds for.

@@ -10,8 +10,9 @@ use std::io::Write;
 use crate::exchange::{Answer, Exchange, Refusal, Report};
 use crate::phase::Phase;
 use crate::request::LaunchRequest;
-use crate::run_mode::RunMode;
 use crate::verdict::Verdict;
+use pto_acl::Acl;
+use pto_platform::RunMode;
 
 use session::Session;
 
@@ -68,11 +69,11 @@ fn open(exchange: &Exchange) -> Result<(LaunchRequest, Session), Refusal> {
 }
 
 /// Says which libraries this process runs with.
-fn tell_run_mode(exchange: &Exchange) {
+fn tell_run_mode(exchange: &Exchange, acl: &Acl) {
     // Lossy: a path that is no Unicode elsewhere in the map must not hide the rest.
     let maps = std::fs::read("/proc/self/maps").unwrap_or_default();
     if let Some(mode) = RunMode::of_maps(&String::from_utf8_lossy(&maps)) {
-        exchange.write_run_mode(&mode);
+        exchange.write_run_mode(&RunMode { played: acl.exports(RunMode::PLAYED_BY), ..mode });
     }
 }
 

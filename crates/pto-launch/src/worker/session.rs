@@ -50,7 +50,7 @@ impl Session {
     pub(super) fn open(exchange: &Exchange, request: &LaunchRequest) -> Result<Self, Refusal> {
         let (device, stream) = open_device(request)
             .map_err(|error| Refusal::Setup { message: error.to_string(), hint: error.hint().map(str::to_owned) })?;
-        super::tell_run_mode(exchange);
+        super::tell_run_mode(exchange, device.acl());
         exchange.enter(Phase::Load);
         let kernel = load(&request.library)?;
         // SAFETY: the symbol is only taken as an address here.

@@ -4,13 +4,11 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use pto_context::Context;
-use pto_doctor::ProbeOptions;
-use pto_doctor::devices::{Devices, Look, SocSource};
+use pto_devices::{Devices, Look, ProbeOptions, Seen, SocSource};
 use pto_platform::Target;
 use pto_quarantine::Quarantine;
 
-use crate::support::{Host, PATIENCE};
-use crate::text::{A2, A5, MANAGERS};
+use crate::support::{A2, A5, Host, PATIENCE};
 
 // The library is built because this crate depends on it for its tests.
 use ascendcl as _;
@@ -18,7 +16,7 @@ use ascendcl as _;
 /// A host whose CANN has the library that plays devices.
 fn host(nodes: &[&str]) -> Host {
     let mut host = Host::bare();
-    host.nodes(&MANAGERS).nodes(nodes);
+    host.nodes(nodes);
     let none: [(&str, &str); 0] = [];
     let acl = pto_launch::host_acl(&Context::fake("/", none), &std::env::current_exe().unwrap()).unwrap();
     let lib = host.root().join("opt/cann/lib64");
@@ -29,7 +27,7 @@ fn host(nodes: &[&str]) -> Host {
 }
 
 fn ask(host: &Host, acl: bool) -> Devices {
-    let worker = Some(PathBuf::from(env!("CARGO_BIN_EXE_pto-doctor-worker")));
+    let worker = Some(PathBuf::from(env!("CARGO_BIN_EXE_pto-devices-worker")));
     Devices::ask(&host.cx(), &Look { probes: ProbeOptions { worker, deadline: PATIENCE }, acl })
 }
 
@@ -94,4 +92,36 @@ fn what_is_set_aside_is_not_handed_out() {
     quarantine.release(0).unwrap();
     fs_err::write(quarantine.dir().join("davinci0-x.json"), "garbage").unwrap();
     assert!(ask(&host, false).idle().is_none(), "in doubt it is not handed out");
+}
+
+fn seen(host: &Host) -> Seen {
+    let worker = Some(PathBuf::from(env!("CARGO_BIN_EXE_pto-devices-worker")));
+    Seen::ask(&host.cx(), &ProbeOptions { worker, deadline: PATIENCE })
+}
+
+#[test]
+fn a_process_counts_the_devices_that_it_sees() {
+    let mut host = host(&["davinci1", "davinci6"]);
+    host.program("npu-smi", A2, 0).var("PTO_ACLSIM_DEVICES", "2");
+    let numbers = |seen: &Seen| seen.devices.iter().map(|(device, npu)| (*device, npu.index)).collect::<Vec<_>>();
+    assert_eq!(numbers(&seen(&host)), [(0, Some(1)), (1, Some(6))]);
+    host.var("ASCEND_RT_VISIBLE_DEVICES", "1");
+    assert_eq!(numbers(&seen(&host)), [(0, Some(6))]);
+}
+
+#[test]
+fn acl_opens_devices_that_nothing_else_shows() {
+    let mut host = host(&[]);
+    host.var("PTO_ACLSIM_SOC", "Ascend910_9392").var("PTO_ACLSIM_DEVICES", "2");
+    let seen = seen(&host);
+    assert_eq!(seen.devices.len(), 2, "{seen:?}");
+    let (number, npu) = &seen.devices[1];
+    assert_eq!((*number, npu.target, npu.node.as_ref(), npu.idle), (1, Some(Target::A2a3), None, true));
+    assert_eq!(seen.model, None);
+}
+
+#[test]
+fn without_cann_nothing_is_asked() {
+    let seen = seen(&Host::bare());
+    assert!(seen.devices.is_empty() && seen.unavailable.is_some(), "{seen:?}");
 }

@@ -6,17 +6,17 @@
 use std::path::PathBuf;
 use std::thread;
 
-use pto_context::Context;
+use pto_compile::cann;
+use pto_context::{Context, files};
 use pto_platform::Machine;
 use pto_platform::files::{PlatformIni, parse_platform_ini};
 use pto_platform::npu_smi::{Activity, IDLE_MEMORY_SHARE};
 use serde::Serialize;
 
-use super::npu::{Npu, SocSource};
 use crate::acl_probe::{self, AclAnswer, AclProbe, Choice};
-use crate::facts::{cann_installs, device_nodes};
-use crate::files;
-use crate::probes::{ACL_DEADLINE, ProbeOptions};
+use crate::nodes::device_nodes;
+use crate::npu::{Npu, SocSource};
+use crate::options::ProbeOptions;
 
 /// What ACL said of a device.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -31,6 +31,8 @@ pub struct Probed {
     pub memory_free_mb: Option<u64>,
     /// All memory in MB.
     pub memory_total_mb: Option<u64>,
+    /// The library of CANN's model that answered, when it did: then this is no device.
+    pub model: Option<PathBuf>,
     /// What CANN's platform file says of this SoC.
     pub platform: Option<PlatformFile>,
     /// Where `npu-smi` says something else; ACL is believed.
@@ -54,7 +56,7 @@ pub struct PlatformFile {
 
 /// Opens every device that has a node. Chips side by side, the two dies of a chip one after the other: they share a
 /// directory on the device that bringing both up at once has damaged.
-pub(super) fn all(cx: &Context, options: &ProbeOptions, devices: &mut [Npu]) {
+pub(crate) fn all(cx: &Context, options: &ProbeOptions, devices: &mut [Npu]) {
     let Some(worker) = &options.worker else { return };
     let nodes = device_nodes(cx).indices();
     // ACL counts the devices that this process has from 0, whatever their nodes are called.
@@ -62,7 +64,7 @@ pub(super) fn all(cx: &Context, options: &ProbeOptions, devices: &mut [Npu]) {
         let place = nodes.iter().position(|node| Some(*node) == npu.index)?;
         Some(Choice { device: u32::try_from(place).ok()?, among_all: true })
     };
-    let deadline = options.deadline.max(ACL_DEADLINE);
+    let deadline = options.acl_deadline();
     let ask = |npu: &mut Npu| {
         let probe = choice(npu).map(|choice| acl_probe::run(cx, worker, choice, deadline));
         take_over(cx, npu, probe.unwrap_or_else(|| AclProbe::NotRun("there is no node of it in `/dev`".to_owned())));
@@ -78,7 +80,7 @@ fn die_pair(npu: &Npu) -> Option<u32> {
     npu.index.map(|index| index / 2)
 }
 
-fn take_over(cx: &Context, npu: &mut Npu, probe: AclProbe) {
+pub(crate) fn take_over(cx: &Context, npu: &mut Npu, probe: AclProbe) {
     let probed = match probe {
         AclProbe::Answered(answer) => answered(cx, npu, answer),
         AclProbe::Died(how, answer) => {
@@ -95,6 +97,7 @@ fn take_over(cx: &Context, npu: &mut Npu, probe: AclProbe) {
 
 fn answered(cx: &Context, npu: &mut Npu, answer: AclAnswer) -> Probed {
     let mut probed = Probed { opened: answer.error.is_none(), soc: answer.soc, ..Probed::default() };
+    probed.model = answer.run_mode.and_then(|mode| mode.simulator);
     probed.error = answer.error.map(|error| format!("{}: {}", answer.step, error.message));
     if let Some((free, total)) = answer.memory_mb {
         (probed.memory_free_mb, probed.memory_total_mb) = (Some(free), Some(total));
@@ -131,7 +134,7 @@ fn platform_file(cx: &Context, soc: &str) -> Option<PlatformFile> {
     if !soc.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)) {
         return None;
     }
-    let root = cann_installs(cx).into_iter().next()?.root;
+    let root = cann::find_root(cx, None).ok()?.path;
     let dirs =
         Machine::ALL.iter().flat_map(|machine| machine.cann_dirs()).map(|dir| root.join(dir)).chain([root.clone()]);
     dirs.map(|dir| dir.join("data/platform_config").join(format!("{soc}.ini"))).find_map(|file| {

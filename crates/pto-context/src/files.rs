@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use pto_context::Context;
+use crate::Context;
 use rustix::fs::OFlags;
 
 /// No version file, list or table of kernel facts is larger; more is some other file.
@@ -14,8 +14,10 @@ const LARGEST_TEXT: u64 = 16 << 20;
 const MOST_LINKS: usize = 40;
 
 /// A file that was to be read.
-pub(crate) enum Reading {
+pub enum Reading {
+    /// What is in it.
     Text(String),
+    /// It is not there.
     Absent,
     /// It is there and cannot be read, for this reason.
     Unreadable(String),
@@ -23,7 +25,7 @@ pub(crate) enum Reading {
 
 impl Reading {
     /// The text, if there is any.
-    pub(crate) fn text(self) -> Option<String> {
+    pub fn text(self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text),
             Self::Absent | Self::Unreadable(_) => None,
@@ -32,7 +34,7 @@ impl Reading {
 }
 
 /// Reads a file by its path on the inspected machine; bytes that are no UTF-8 are replaced.
-pub(crate) fn read(cx: &Context, path: impl AsRef<Path>) -> Reading {
+pub fn read(cx: &Context, path: impl AsRef<Path>) -> Reading {
     let path = path.as_ref();
     match bytes(&open_path(cx, path), LARGEST_TEXT) {
         Ok(bytes) => Reading::Text(String::from_utf8_lossy(&bytes).into_owned()),
@@ -41,13 +43,16 @@ pub(crate) fn read(cx: &Context, path: impl AsRef<Path>) -> Reading {
     }
 }
 
-/// Without the path, which the caller names as the user knows it.
-pub(crate) fn reason(error: &Error) -> String {
+/// What went wrong, without the path, which the caller names as the user knows it.
+pub fn reason(error: &Error) -> String {
     if error.kind() == ErrorKind::Other { error.to_string() } else { error.kind().to_string() }
 }
 
 /// The contents of a regular file that has at most so many bytes.
-pub(crate) fn bytes(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+///
+/// # Errors
+/// It cannot be read, is no regular file, or has more.
+pub fn bytes(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path)?.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
@@ -57,7 +62,10 @@ pub(crate) fn bytes(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
 }
 
 /// Opens a regular file, and neither waits for a pipe nor starts a device that may lie in its place.
-pub(crate) fn open_regular(path: &Path) -> std::io::Result<File> {
+///
+/// # Errors
+/// It cannot be opened, or is something else.
+pub fn open_regular(path: &Path) -> std::io::Result<File> {
     let file = File::options().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
@@ -69,20 +77,23 @@ pub(crate) fn open_regular(path: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
-pub(crate) fn exists(cx: &Context, path: impl AsRef<Path>) -> bool {
+/// Whether there is anything at this path.
+pub fn exists(cx: &Context, path: impl AsRef<Path>) -> bool {
     open_path(cx, path.as_ref()).exists()
 }
 
-pub(crate) fn is_dir(cx: &Context, path: impl AsRef<Path>) -> bool {
+/// Whether there is a directory.
+pub fn is_dir(cx: &Context, path: impl AsRef<Path>) -> bool {
     open_path(cx, path.as_ref()).is_dir()
 }
 
-pub(crate) fn is_file(cx: &Context, path: impl AsRef<Path>) -> bool {
+/// Whether there is a file.
+pub fn is_file(cx: &Context, path: impl AsRef<Path>) -> bool {
     open_path(cx, path.as_ref()).is_file()
 }
 
 /// The names in a directory, sorted; none where it cannot be listed.
-pub(crate) fn names(cx: &Context, dir: impl AsRef<Path>) -> Vec<String> {
+pub fn names(cx: &Context, dir: impl AsRef<Path>) -> Vec<String> {
     let entries = fs_err::read_dir(open_path(cx, dir.as_ref()));
     let names = entries.into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut names: Vec<String> = names.collect();
@@ -92,7 +103,7 @@ pub(crate) fn names(cx: &Context, dir: impl AsRef<Path>) -> Vec<String> {
 
 /// The path to open for a path of the inspected machine. In a tree, links are followed as the tree's own system would: one
 /// to `/usr/local` means the tree's, not that of the machine this runs on.
-pub(crate) fn open_path(cx: &Context, path: &Path) -> PathBuf {
+pub fn open_path(cx: &Context, path: &Path) -> PathBuf {
     match path.is_absolute() {
         true if is_tree(cx) => cx.root().join(inside(cx.root(), path)),
         true => path.to_owned(),
@@ -139,7 +150,7 @@ fn parts(path: &Path) -> Vec<std::ffi::OsString> {
 }
 
 /// Whether a file tree is inspected, and not the machine this runs on: nothing of it is run then.
-pub(crate) fn is_tree(cx: &Context) -> bool {
+pub fn is_tree(cx: &Context) -> bool {
     cx.root() != Path::new("/")
 }
 

@@ -1,8 +1,4 @@
-//! The NPUs of a machine, one by one: which node, which chip, which target, how it feels, who uses it, and whether anybody
-//! set it aside.
-
-mod npu;
-mod probe;
+//! All of them, and which one is handed out.
 
 use std::time::SystemTime;
 
@@ -12,12 +8,12 @@ use pto_platform::npu_smi::{Board, Failure, FailureKind, NpuSmiInfo, parse_info}
 use pto_quarantine::{Quarantine, Standing};
 use serde::Serialize;
 
-pub use npu::{Holder, Npu, SetAside, SocSource};
-pub use probe::{PlatformFile, Probed};
-
 use crate::ask::Answer;
-use crate::facts::device_nodes;
-use crate::probes::{NpuAnswers, ProbeOptions, Probes};
+use crate::nodes::device_nodes;
+use crate::npu::Npu;
+use crate::npu_answers::NpuAnswers;
+use crate::options::ProbeOptions;
+use crate::probe;
 
 /// How to look.
 #[derive(Debug, Clone)]
@@ -58,9 +54,9 @@ impl Devices {
         devices
     }
 
-    /// What is known without asking anybody again.
-    pub(crate) fn known(cx: &Context, probes: &Probes) -> Self {
-        let mut devices = Self::said(&probes.npu_smi, &probes.boards);
+    /// What is known without asking anybody again: `npu-smi info` was answered so, and the boards of these names are these.
+    pub fn known(cx: &Context, npu_smi: &Answer, boards: &[(String, Board)]) -> Self {
+        let mut devices = Self::said(npu_smi, boards);
         devices.add_nodes(&device_nodes(cx).indices());
         devices.set_aside(&Quarantine::of(cx).standing(SystemTime::now()));
         devices
@@ -126,14 +122,7 @@ impl Devices {
 
     /// Notes for each device who set it aside.
     pub fn set_aside(&mut self, standing: &Standing) {
-        for npu in &mut self.devices {
-            let Some(index) = npu.index else { continue };
-            npu.quarantine = standing.of(index).map(SetAside::of).collect();
-            let unread = standing.unread.iter().filter(|file| file.device == index).map(SetAside::of_unread);
-            npu.quarantine.extend(unread);
-            npu.quarantined = !npu.quarantine.is_empty();
-            npu.idle = npu.idle && !npu.quarantined;
-        }
+        self.devices.iter_mut().for_each(|npu| npu.set_aside(standing));
     }
 
     /// One device to use: idle, well, not set aside, and of a target before one of none; the least filled first.

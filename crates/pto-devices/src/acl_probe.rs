@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use pto_acl::{Acl, Device, LoadPlan};
 use pto_context::Context;
+use pto_platform::RunMode;
 use pto_process::{Invocation, Status};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,12 @@ pub struct AclAnswer {
     pub library: Option<PathBuf>,
     /// The SoC's name.
     pub soc: Option<String>,
+    /// How many devices this process sees.
+    #[serde(default)]
+    pub devices: Option<u32>,
+    /// Which libraries answered: CANN's model answers with the names of real SoCs.
+    #[serde(default)]
+    pub run_mode: Option<RunMode>,
     /// Memory in MB: free and all.
     pub memory_mb: Option<(u64, u64)>,
     /// What failed.
@@ -85,11 +92,19 @@ fn look(answer: &mut AclAnswer, candidates: &[PathBuf], dir: &Path) -> Result<()
     begin(answer, "aclrtSetDevice", dir);
     let device = Device::open(&acl, answer.device)?;
     answer.soc = device.soc_name().ok();
+    answer.devices = acl.device_count().ok();
+    answer.run_mode = run_mode(&acl);
     begin(answer, "aclrtGetMemInfo", dir);
     let memory = device.mem_info()?;
     answer.memory_mb = Some((memory.free as u64 / MB, memory.total as u64 / MB));
     begin(answer, "done", dir);
     Ok(())
+}
+
+fn run_mode(acl: &Acl) -> Option<RunMode> {
+    let maps = fs_err::read("/proc/self/maps").ok()?;
+    let mode = RunMode::of_maps(&String::from_utf8_lossy(&maps))?;
+    Some(RunMode { played: acl.exports(RunMode::PLAYED_BY), ..mode })
 }
 
 fn begin(answer: &mut AclAnswer, step: &str, dir: &Path) {

@@ -2,10 +2,10 @@
 
 use pto_platform::npu_smi::{Activity, Board, Device, Health, NpuSmiInfo};
 use pto_platform::{ChipIdentity, Generation, Target};
-use pto_quarantine::{Record, Unread};
+use pto_quarantine::{Record, Standing, Unread};
 use serde::Serialize;
 
-use super::probe::Probed;
+use crate::probe::Probed;
 
 /// One NPU (on A3: one die).
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -91,20 +91,20 @@ pub struct SetAside {
 }
 
 impl SetAside {
-    pub(super) fn of(record: &Record) -> Self {
+    pub(crate) fn of(record: &Record) -> Self {
         let Record { why, pid, uid, since, until, .. } = record;
         Self { why: why.clone(), pid: Some(*pid), uid: Some(*uid), since: Some(*since), until: Some(*until) }
     }
 
     /// A record that cannot be read says nothing, and its device is not trusted.
-    pub(super) fn of_unread(file: &Unread) -> Self {
+    pub(crate) fn of_unread(file: &Unread) -> Self {
         let why = format!("`{}` {}", file.path.display(), file.why);
         Self { why, pid: None, uid: None, since: None, until: None }
     }
 }
 
 impl Npu {
-    pub(super) fn of_table(info: &NpuSmiInfo, device: &Device, boards: &[(String, Board)]) -> Self {
+    pub(crate) fn of_table(info: &NpuSmiInfo, device: &Device, boards: &[(String, Board)]) -> Self {
         let of_board = boards.iter().find(|(name, _)| *name == device.name).and_then(|(_, board)| board.identity());
         let source = if of_board.is_some() { SocSource::Board } else { SocSource::Table };
         let identity = of_board.unwrap_or_else(|| device.identity());
@@ -133,7 +133,7 @@ impl Npu {
     }
 
     /// A device of which nothing is known but its node.
-    pub(super) fn of_node(index: u32) -> Self {
+    pub(crate) fn of_node(index: u32) -> Self {
         Self::unknown(Some(index))
     }
 
@@ -162,8 +162,18 @@ impl Npu {
         }
     }
 
+    /// Notes who set it aside.
+    pub(crate) fn set_aside(&mut self, standing: &Standing) {
+        let Some(index) = self.index else { return };
+        self.quarantine = standing.of(index).map(SetAside::of).collect();
+        let unread = standing.unread.iter().filter(|file| file.device == index).map(SetAside::of_unread);
+        self.quarantine.extend(unread);
+        self.quarantined = !self.quarantine.is_empty();
+        self.idle = self.idle && !self.quarantined;
+    }
+
     /// Takes over what a name says of the chip.
-    pub(super) fn identified(&mut self, identity: &ChipIdentity, source: SocSource) {
+    pub(crate) fn identified(&mut self, identity: &ChipIdentity, source: SocSource) {
         self.soc = identity.soc.map(str::to_owned);
         self.soc_from = identity.soc.map(|_| source);
         self.generation = identity.generation;

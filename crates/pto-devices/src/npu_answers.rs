@@ -7,19 +7,23 @@ use pto_platform::npu_smi::{self, Board};
 use pto_process::Invocation;
 
 use crate::ask::{Answer, ask};
-use crate::facts;
+use crate::nodes::driver_library_path;
 
 /// What `npu-smi` said.
-pub(crate) struct NpuAnswers {
-    pub(crate) info: Answer,
-    pub(crate) needs_path: bool,
-    pub(crate) boards: Vec<(String, Board)>,
+#[derive(Debug)]
+pub struct NpuAnswers {
+    /// `npu-smi info`.
+    pub info: Answer,
+    /// Whether it answered only after the driver's directories were put on `LD_LIBRARY_PATH`.
+    pub needs_path: bool,
+    /// `npu-smi info -t board` for one device of each name that does not decide the SoC, by that name.
+    pub boards: Vec<(String, Board)>,
 }
 
 impl NpuAnswers {
     /// Asks for the table, and then for the boards of those names in it that do not decide the SoC. A shell without the
     /// driver's directories on `LD_LIBRARY_PATH` is helped out, so that it is not mistaken for a machine without NPUs.
-    pub(crate) fn ask(cx: &Context, deadline: Duration) -> Self {
+    pub fn ask(cx: &Context, deadline: Duration) -> Self {
         let plain = ask(cx, Invocation::new("npu-smi").arg("info"), deadline);
         let helped =
             lacks_library(&plain).then(|| ask(cx, with_driver(cx, Invocation::new("npu-smi").arg("info")), deadline));
@@ -38,7 +42,7 @@ fn lacks_library(answer: &Answer) -> bool {
 }
 
 fn with_driver(cx: &Context, invocation: Invocation) -> Invocation {
-    let mut path = facts::driver_library_path(cx);
+    let mut path = driver_library_path(cx);
     if let Some(old) = cx.var("LD_LIBRARY_PATH") {
         path = format!("{path}:{old}");
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use pto_context::Context;
-use pto_doctor::acl_probe::{AclProbe, Choice, run};
+use pto_devices::acl_probe::{AclProbe, Choice, run};
 
 use crate::support::PATIENCE;
 
@@ -19,7 +19,7 @@ fn probe(fault: &str, device: u32, deadline: Duration) -> AclProbe {
     let acl = pto_launch::host_acl(&Context::fake("/", none), &std::env::current_exe().unwrap()).unwrap();
     fs_err::os::unix::fs::symlink(acl, lib.join("libascendcl.so")).unwrap();
     let cx = Context::fake("/", [("ASCEND_HOME_PATH", cann.path().to_str().unwrap()), ("PTO_ACLSIM_FAULT", fault)]);
-    run(&cx, Path::new(env!("CARGO_BIN_EXE_pto-doctor-worker")), Choice { device, among_all: false }, deadline)
+    run(&cx, Path::new(env!("CARGO_BIN_EXE_pto-devices-worker")), Choice { device, among_all: false }, deadline)
 }
 
 #[test]

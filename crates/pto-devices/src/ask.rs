@@ -64,7 +64,7 @@ impl Answer {
 }
 
 /// Runs a program that only looks, and gives its answer within the deadline.
-pub(crate) fn ask(cx: &Context, invocation: Invocation, deadline: Duration) -> Answer {
+pub fn ask(cx: &Context, invocation: Invocation, deadline: Duration) -> Answer {
     match invocation.env("LC_ALL", "C").deadline(deadline).grace(GRACE).run(cx) {
         Ok(output) => answer(&output),
         Err(Error::NotFound { .. }) => Answer::NotFound,

@@ -1,5 +1,6 @@
 //! Which library really implemented ACL. The name of the SoC does not tell: a simulator gives that of a real one.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -11,14 +12,58 @@ pub struct RunMode {
     pub acl: PathBuf,
     /// A library of CANN's simulator that was loaded beside it, when there was one: the card is modelled, not real.
     pub simulator: Option<PathBuf>,
+    /// Whether the library itself plays the device, in memory and on threads of the host.
+    #[serde(default)]
+    pub played: bool,
+}
+
+/// What a kernel really ran on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RanOn {
+    /// An NPU.
+    Silicon,
+    /// CANN's cycle-accurate model of one.
+    Model,
+    /// The processor of the host, which plays a device.
+    Host,
+}
+
+impl RanOn {
+    /// The word for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Silicon => "silicon",
+            Self::Model => "model",
+            Self::Host => "host",
+        }
+    }
+}
+
+impl fmt::Display for RanOn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
 }
 
 impl RunMode {
+    /// A function that only the library exports which plays devices on the host.
+    pub const PLAYED_BY: &str = "aclsimLaunchKernel";
+
     /// Reads a `/proc/PID/maps`. `None` when no ACL library is mapped.
-    pub(crate) fn of_maps(maps: &str) -> Option<Self> {
+    pub fn of_maps(maps: &str) -> Option<Self> {
         let files = || maps.lines().filter_map(mapped_file);
         let acl = files().find(|path| has_name(path, "libascendcl.so"))?.to_owned();
-        Some(Self { acl, simulator: files().find(|path| is_simulator(path)).map(Path::to_owned) })
+        Some(Self { acl, simulator: files().find(|path| is_simulator(path)).map(Path::to_owned), played: false })
+    }
+
+    /// What it ran on. A simulator that is loaded counts before all else: nothing of such a process reaches an NPU.
+    pub const fn ran_on(&self) -> RanOn {
+        match (&self.simulator, self.played) {
+            (Some(_), _) => RanOn::Model,
+            (None, true) => RanOn::Host,
+            (None, false) => RanOn::Silicon,
+        }
     }
 }
 

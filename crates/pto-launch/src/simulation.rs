@@ -1,0 +1,292 @@
+//! A launch on CANN's cycle-accurate model: what starts the worker, with which words and variables, and what it leaves.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pto_platform::Target;
+use pto_process::{Invocation, Output, Status};
+
+use crate::error::LaunchError;
+use crate::exchange::Exchange;
+use crate::path::LaunchPath;
+use crate::phase::Phase;
+use crate::verdict::Verdict;
+
+/// Tells programs that they run on the model, so that they do everything once.
+pub const SIMULATOR_VARIABLE: &str = "PTO_SIMULATOR";
+
+/// What `cannsim record -s` calls the generation that it models.
+const CANNSIM_SOC: &str = "Ascend950";
+/// A shell that ran a program which died by a signal exits with this and the signal's number.
+const SHELL_SIGNAL: i32 = 128;
+
+/// How a launch gets onto the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Simulation {
+    /// What starts the worker.
+    pub by: Simulator,
+    /// What the kernel is built for.
+    pub target: Target,
+    /// `LD_LIBRARY_PATH`, with the model's directory first and no empty element: to `msprof` one means its working
+    /// directory.
+    pub library_path: OsString,
+    /// Where the simulator leaves what it records; made if it is not there, emptied before.
+    pub output: PathBuf,
+}
+
+/// What starts the worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Simulator {
+    /// `msprof op simulator`.
+    Msprof {
+        /// The program.
+        program: PathBuf,
+        /// The SoC that is modelled.
+        soc: String,
+        /// How long it lets the program run.
+        timeout: Duration,
+    },
+    /// `cannsim record`.
+    Cannsim {
+        /// The program.
+        program: PathBuf,
+    },
+    /// Nothing: a host program that is linked with the model takes the worker's place.
+    Linked {
+        /// The program.
+        program: PathBuf,
+    },
+}
+
+/// What came of a simulation beside the launch's own result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Simulated {
+    /// The command, for people.
+    pub command: String,
+    /// How the simulator ended. Its exit code is no verdict.
+    pub status: String,
+    /// Where it left what it recorded.
+    pub output: PathBuf,
+    /// The files that it left there, relative to it.
+    pub traces: Vec<PathBuf>,
+    /// What is odd about its end, though the launch's own result is complete.
+    pub warning: Option<String>,
+    /// What the model's own words say of a failure.
+    pub hint: Option<String>,
+}
+
+impl Simulator {
+    /// The path that this is.
+    pub const fn path(&self) -> LaunchPath {
+        match self {
+            Self::Msprof { .. } => LaunchPath::Msprof,
+            Self::Cannsim { .. } => LaunchPath::Cannsim,
+            Self::Linked { .. } => LaunchPath::Linked,
+        }
+    }
+}
+
+impl Simulation {
+    /// The command that runs `worker` with `args` on the model.
+    ///
+    /// # Errors
+    /// `cannsim` takes all arguments as one text, and one of them holds a blank.
+    pub fn invocation(&self, worker: &Path, args: &[OsString]) -> Result<Invocation, LaunchError> {
+        let invocation = match &self.by {
+            Simulator::Msprof { program, soc, timeout } => Invocation::new(program)
+                .args(["op", "simulator"])
+                .arg(format!("--soc-version={soc}"))
+                .arg(format!("--timeout={}", timeout.as_secs().max(1)))
+                .arg(joined("--output=", &self.output))
+                .arg(worker)
+                .args(args),
+            Simulator::Cannsim { program } => Invocation::new(program)
+                .args(["record", "-s", CANNSIM_SOC, "-o"])
+                .arg(&self.output)
+                .arg(worker)
+                .arg("-u")
+                .arg(one_text(args)?),
+            Simulator::Linked { program } => Invocation::new(program).args(args),
+        };
+        Ok(invocation.env("LD_LIBRARY_PATH", &self.library_path).env(SIMULATOR_VARIABLE, "1"))
+    }
+
+    /// An empty directory for what the simulator records: of another run nothing is left to be taken for this one's.
+    pub(crate) fn make_output(&self) -> std::io::Result<()> {
+        if self.output.exists() {
+            fs_err::remove_dir_all(&self.output)?;
+        }
+        fs_err::create_dir_all(&self.output)
+    }
+
+    /// The verdict when the worker's own result is `Completed` and it had nothing left to do but to release everything.
+    ///
+    /// The exit code of a simulator says nothing: it may be 1 after a flawless run. A crash says that something was not
+    /// released in order, and is a failure too, with one exception: on A5 `cannsim record` is known to crash while it cleans
+    /// up, after a valid result was written. `None` is that the result stands; the text is what there is to say of the end.
+    pub(crate) fn after_result(&self, ended: &Output) -> (Option<Verdict>, Option<String>) {
+        let path = self.by.path();
+        let last_words = || noise_removed(&ended.last_words(LAST_LINES));
+        match crash(ended.status) {
+            End::Well => (None, None),
+            End::Code(_) | End::Crash(_) if self.may_crash_in_teardown() => {
+                let known = "it is known to crash while it cleans up, after a result that is complete";
+                (None, Some(format!("`{path}` {}; {known}", ended.status)))
+            }
+            End::Code(code) => {
+                (None, Some(format!("`{path}` exited with code {code} after a result that is complete")))
+            }
+            End::Crash(signal) => {
+                (Some(Verdict::Crashed { signal, phase: Phase::Teardown, last_words: last_words() }), None)
+            }
+            End::Late(limit) => {
+                let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+                (Some(Verdict::Hung { phase: Phase::Teardown, limit_ms, last_words: last_words() }), None)
+            }
+        }
+    }
+
+    /// Whether a bad end behind a complete result is a known fault of the simulator, and not the kernel's.
+    fn may_crash_in_teardown(&self) -> bool {
+        self.target == Target::A5 && matches!(self.by, Simulator::Cannsim { .. })
+    }
+
+    /// The verdict when there is no result, and the worker had begun: what the simulator's end says of the worker's.
+    pub(crate) fn without_result(&self, ended: &Output, phase: Phase) -> Option<Verdict> {
+        let last_words = noise_removed(&ended.last_words(LAST_LINES));
+        match (&self.by, crash(ended.status)) {
+            (Simulator::Msprof { timeout, .. }, End::Well | End::Code(_)) if ended.duration >= *timeout => {
+                let limit_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+                Some(Verdict::Hung { phase, limit_ms, last_words })
+            }
+            (_, End::Crash(signal)) => Some(Verdict::Crashed { signal, phase, last_words }),
+            (_, End::Well | End::Code(_) | End::Late(_)) => None,
+        }
+    }
+
+    /// Weighs how the simulator ended against the worker's result, and collects what it left. A result counts as complete
+    /// when the worker had written all of it and gone on to release everything.
+    pub(crate) fn after(&self, exchange: &Exchange, ended: &Output, verdict: &mut Verdict) -> Simulated {
+        let phase = exchange.phase();
+        let mut warning = None;
+        let overruled = match verdict {
+            Verdict::Completed if phase == Some(Phase::Teardown) => {
+                let (overruled, text) = self.after_result(ended);
+                warning = text;
+                overruled
+            }
+            // The worker died between its first answer and its last.
+            Verdict::Completed => self.without_result(ended, phase.unwrap_or(Phase::Open)).or_else(|| cut_short(ended)),
+            Verdict::Exited { phase, .. } | Verdict::Crashed { phase, .. } => self.without_result(ended, *phase),
+            Verdict::Fault { .. } | Verdict::Hung { .. } => None,
+        };
+        if let Some(overruled) = overruled {
+            *verdict = overruled;
+        }
+        Simulated {
+            command: ended.line.clone(),
+            status: ended.status.to_string(),
+            output: self.output.clone(),
+            traces: traces(&self.output),
+            hint: [&ended.stdout, &ended.stderr].iter().find_map(|stream| explained(&stream.text())),
+            warning,
+        }
+    }
+}
+
+fn cut_short(ended: &Output) -> Option<Verdict> {
+    let Status::Exited(code) = ended.status else { return None };
+    let last_words = noise_removed(&ended.last_words(LAST_LINES));
+    Some(Verdict::Exited { code, phase: Phase::Download, last_words })
+}
+
+/// How many of the last lines are kept of a simulator that failed.
+const LAST_LINES: usize = 6;
+
+enum End {
+    Well,
+    Code(i32),
+    Crash(String),
+    Late(Duration),
+}
+
+/// What a status means. Simulators are scripts, in which a signal is an exit code.
+fn crash(status: Status) -> End {
+    let name =
+        |signal: i32| signal_hook::low_level::signal_name(signal).map_or(format!("signal {signal}"), str::to_owned);
+    match status {
+        Status::Exited(0) | Status::Interrupted => End::Well,
+        Status::Exited(code)
+            if code > SHELL_SIGNAL && signal_hook::low_level::signal_name(code - SHELL_SIGNAL).is_some() =>
+        {
+            End::Crash(name(code - SHELL_SIGNAL))
+        }
+        Status::Exited(code) => End::Code(code),
+        Status::Signaled { signal, .. } => End::Crash(name(signal)),
+        Status::TimedOut { deadline } => End::Late(deadline),
+    }
+}
+
+/// Without the lines that simulators write when all is well.
+pub(crate) fn noise_removed(text: &str) -> String {
+    let healthy = |line: &&str| !(line.contains("[INFO]") || line.contains("[DEBUG]"));
+    text.lines().filter(healthy).collect::<Vec<_>>().join("\n")
+}
+
+/// What the model says when a program submits a task that it has no model of.
+const UNSUPPORTED_TASK: &str = "unsupported task type: ";
+
+/// What a line of the model tells of a failure, for people.
+fn explained(said: &str) -> Option<String> {
+    let rest = said.split_once(UNSUPPORTED_TASK)?.1;
+    let task = rest.split([',', ' ', '\n']).next().filter(|task| !task.is_empty())?;
+    Some(format!(
+        "the CA model has no `{task}` tasks, only AIC, AIV, place holders and notifications: move host-side tensor operations \
+         and copies within the device to the CPU"
+    ))
+}
+
+fn joined(option: &str, path: &Path) -> OsString {
+    let mut word = OsString::from(option);
+    word.push(path);
+    word
+}
+
+/// `cannsim` splits what it is given at blanks, and how it would take quotes is not written anywhere.
+fn one_text(args: &[OsString]) -> Result<String, LaunchError> {
+    let words: Option<Vec<&str>> = args.iter().map(|arg| arg.to_str()).collect();
+    match words {
+        Some(words)
+            if !words.iter().any(|word| word.contains(|c: char| c.is_whitespace() || "\"'\\$`".contains(c))) =>
+        {
+            Ok(words.join(" "))
+        }
+        _ => Err(LaunchError::Setup {
+            message: "`cannsim` takes the worker's arguments as one text, and one of them holds a blank or a quote"
+                .to_owned(),
+            hint: Some("set `TMPDIR` to a directory without them, or use `--launch msprof`".to_owned()),
+        }),
+    }
+}
+
+/// More files than these nobody reads in a list.
+const MOST_TRACES: usize = 200;
+
+/// The files below a directory, relative to it, in order.
+fn traces(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(next) = dirs.pop() {
+        for entry in fs_err::read_dir(&next).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => dirs.push(entry.path()),
+                Ok(_) => found.extend(entry.path().strip_prefix(dir).ok().map(Path::to_owned)),
+                Err(_) => {}
+            }
+        }
+    }
+    found.sort();
+    found.truncate(MOST_TRACES);
+    found
+}
