@@ -6,6 +6,7 @@
 //! a [`Suite`] of kernels and gives a [`Report`], to which one that could not be tried belongs like the others.
 
 mod advice;
+mod assembly;
 mod build;
 pub(crate) mod case;
 mod case_result;
@@ -35,13 +36,14 @@ use pto_platform::{Soc, Target};
 use crate::cases::{Case, CaseFilter, Cores, bind, derive};
 use crate::manifest::Manifest;
 
+pub use assembly::Assembled;
 pub use build::{Built, build_kernel, cpu_request};
 pub use case_result::{CaseResult, CaseStatus};
 pub use error::{Fault, RunError};
 pub use kernel_result::{BuildReport, Chosen, KernelResult, KernelStatus, NotTried, Problem};
 pub use launching::{HostFacts, LaunchReport, Launching, SimulationReport};
 pub use on_host::{suggested_target, test_on_host};
-pub use pins::{ACL_HEADERS, PTO_ISA, zig};
+pub use pins::{ACL_HEADERS, ARTIFACTS, PTO_ISA, zig};
 pub use plan::{KernelPlan, plan_kernel};
 pub use report::{Report, Totals};
 pub use suite::{Suite, Tried, test_kernels};
