@@ -4,7 +4,10 @@
 //! changes from round to round of a loop goes both ways, and what differs then is not judged. Neither is a flag whose pipe or
 //! event is a variable, nor one that such a flag can be, nor a kernel that calls what nobody here can see.
 
+mod calls;
+mod condition;
 mod key;
+mod loops;
 mod run;
 mod state;
 
