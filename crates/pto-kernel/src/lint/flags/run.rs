@@ -129,14 +129,19 @@ impl<'u> Run<'u> {
                 self.expression(node, state)
             }
             "else_clause" | "labeled_statement" => self.block(named(node), state),
-            "switch_statement" | "try_statement" | "goto_statement" | "lambda_expression" | "ERROR" => {
-                if self.is_relevant(node) { Err(GiveUp) } else { Ok(Flow::Next) }
+            "switch_statement" => self.switch(node, state),
+            "try_statement" | "goto_statement" | "lambda_expression" | "ERROR" => {
+                if self.is_relevant(node) {
+                    Err(GiveUp)
+                } else {
+                    Ok(Flow::Next)
+                }
             }
             _ => self.expression(node, state),
         }
     }
 
-    fn block(&mut self, statements: Vec<Node<'u>>, state: &mut State<'u>) -> Result<Flow, GiveUp> {
+    pub(super) fn block(&mut self, statements: Vec<Node<'u>>, state: &mut State<'u>) -> Result<Flow, GiveUp> {
         for statement in statements {
             let flow = self.statement(statement, state)?;
             if flow != Flow::Next {
@@ -208,7 +213,7 @@ impl<'u> Run<'u> {
     }
 
     /// Whether a condition can hold in one round of a loop and not in the next.
-    fn varies(&self, condition: &str) -> bool {
+    pub(super) fn varies(&self, condition: &str) -> bool {
         let frame = self.frames.last().expect("statements stand in functions");
         let variables: Vec<&str> = identifiers(condition).filter(|name| !is_constant(name)).collect();
         if variables.is_empty() {
@@ -218,7 +223,7 @@ impl<'u> Run<'u> {
         frame.in_callers_loop || (!frame.loops.is_empty() && (condition.contains('(') || variables.iter().any(changes)))
     }
 
-    fn choose(&mut self, condition: &str, is_preprocessor: bool) -> bool {
+    pub(super) fn choose(&mut self, condition: &str, is_preprocessor: bool) -> bool {
         let frame = self.frames.last().expect("statements stand in functions");
         let own = !is_preprocessor && self.frames.len() > 1 && identifiers(condition).any(|name| !is_constant(name));
         // A helper's parameters have other values in another call.
@@ -247,6 +252,10 @@ impl<'u> Run<'u> {
 /// A call that nobody here can see into, and that by its name may set or wait for flags of the pipes. Those between cores
 /// are others.
 pub(super) fn may_hide_flags(name: &str) -> bool {
+    // Instructions of PTO-ISA, which keep flags of their own: `TSYNC`.
+    if !name.chars().any(|c| c.is_ascii_lowercase()) {
+        return false;
+    }
     let folded = name.to_ascii_lowercase();
     let speaks_of_flags = ["flag", "sync", "event"].iter().any(|word| folded.contains(word));
     let between_cores = ["cross", "_dev", "intra_block", "ffts", "barrier"].iter().any(|word| folded.contains(word));
