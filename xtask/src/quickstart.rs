@@ -4,11 +4,10 @@ use pto_kernel::discover::discover;
 use pto_kernel::run::{
     CpuTools, HeaderSource, KernelResult, Report, Suite, TestOptions, Totals, Workshop, test_kernels,
 };
-use pto_platform::Target;
 use serde::Serialize;
 
 use crate::exit::{Failure, Outcome};
-use crate::kernel::{Asked, outcome, render, save};
+use crate::kernel::{Asked, interrupted, outcome, render, save};
 use crate::setup::{Build, Common, shown, workspace_root};
 use crate::{out, style};
 
@@ -50,9 +49,10 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let setup = args.build.setup(&cx)?;
     let tools = CpuTools::find(&cx, &setup)?;
     let workshop = Workshop::for_cpu(setup, tools.clone());
-    let asked = Asked::new(&cx, &suite, Some(Target::Cpu), true);
+    let asked = Asked::new(&cx, &suite, true);
     let report = test_kernels(&cx, &workshop, suite, &TestOptions::default())?;
     let saved = save(&cx, &report).and_then(|()| asked.tested(&report));
+    interrupted(&cx, &report)?;
     if args.common.json {
         out::json(&document(&report, &tools))?;
     } else {

@@ -21,7 +21,7 @@ mod test;
 
 pub use record::Asked;
 pub use render::render;
-pub use test::{outcome, save};
+pub use test::{interrupted, outcome, save};
 
 use clap::Subcommand;
 

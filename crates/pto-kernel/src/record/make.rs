@@ -14,7 +14,7 @@ use super::model::{BlockDim, Commands, Digests, Dims, FileDigest, Record, Record
 use super::versions::versions;
 use crate::cases::{Case, Cores, Origin, bind};
 use crate::manifest::{Dim, Golden, Manifest};
-use crate::run::{BuildReport, CaseResult, KernelResult, KernelStatus, LaunchReport, NotTried, Problem, soc_for};
+use crate::run::{BuildReport, CaseResult, KernelResult, KernelStatus, LaunchReport, soc_for};
 
 /// What a result does not say of its run.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +57,10 @@ pub fn record(
         device: launches(result).find_map(|launch| launch.device),
         status: word(&result.status),
         passed: result.passed,
-        complete: circumstances.complete,
+        // On a model the smallest case has to do unless others are asked for.
+        complete: circumstances.complete
+            && result.status != KernelStatus::Interrupted
+            && result.launch.as_ref().is_none_or(|chosen| chosen.note.is_none()),
         commands: Commands {
             repeat: circumstances.repeat.clone(),
             compile: result.build.as_ref().map(compiled).unwrap_or_default(),
@@ -67,30 +70,19 @@ pub fn record(
         dims: dims(manifest),
         block_dim: BlockDim { expression: manifest.launch.block_dim.source().to_owned(), values: blocks },
         tolerances: tolerances(manifest),
-        repeats: u32::from(ran),
+        repeats: result
+            .cases
+            .iter()
+            .filter(|case| was_launched(case))
+            .map(|case| case.repeats.completed)
+            .min()
+            .unwrap_or(0),
         cases: result.cases.iter().map(|case| recorded(manifest, result, case)).collect(),
         blockers: blockers(result),
         digests: digests(cx, manifest, result)?,
         git: revision(cx, &manifest.dir),
         bench: circumstances.bench.clone(),
     })
-}
-
-/// The record of a run that the user ended before the kernel's cases were through.
-///
-/// # Errors
-/// As [`record`].
-pub fn interrupted(
-    cx: &Context,
-    manifest: &Manifest,
-    target: Target,
-    circumstances: &Circumstances,
-) -> io::Result<Record> {
-    let problem = Problem { message: "interrupted".to_owned(), hint: None };
-    let why = NotTried { status: KernelStatus::Failed, problem };
-    let result = KernelResult::not_tried(manifest.name.clone(), manifest.path.clone(), target, why);
-    let record = record(cx, manifest, &result, circumstances)?;
-    Ok(Record { status: Record::INTERRUPTED.to_owned(), complete: false, ..record })
 }
 
 /// A status as JSON has it.
@@ -109,7 +101,7 @@ fn compiled(build: &BuildReport) -> Vec<String> {
 }
 
 fn was_launched(case: &CaseResult) -> bool {
-    case.status != crate::run::CaseStatus::NoGolden
+    case.is_verdict()
 }
 
 fn launches(result: &KernelResult) -> impl Iterator<Item = &LaunchReport> {
