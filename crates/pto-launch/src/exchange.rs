@@ -138,7 +138,11 @@ impl Exchange {
     }
 
     pub(crate) fn read_run_mode(&self) -> Option<RunMode> {
-        serde_json::from_slice(&std::fs::read(self.run_mode()).ok()?).ok()
+        match std::fs::read(self.run_mode()) {
+            Ok(mode) => serde_json::from_slice(&mode).ok(),
+            // A host program that takes the worker's place leaves the map itself.
+            Err(_) => RunMode::of_maps(&String::from_utf8_lossy(&std::fs::read(self.dir.join("maps")).ok()?)),
+        }
     }
 
     /// Says what the worker does from now on, and in which repeat, counted from 0. Replaced in one step, so there is always

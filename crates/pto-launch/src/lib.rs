@@ -56,6 +56,7 @@ mod error;
 mod exchange;
 mod host_acl;
 mod lease;
+mod linked;
 mod path;
 mod phase;
 mod request;
@@ -69,6 +70,7 @@ pub use args::{Argument, Buffer, Init, Scalar};
 pub use error::LaunchError;
 pub use host_acl::{HOST_ACL_VARIABLE, host_acl};
 pub use lease::{DevicePool, Slot};
+pub use linked::host_program;
 pub use path::{
     Asked, BadDevice, Candidate, Choice, Host, LaunchPath, NoDevice, NoPath, Tools, UnknownPath, choose_path,
     rank_devices,

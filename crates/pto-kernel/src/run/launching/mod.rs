@@ -1,5 +1,6 @@
 //! How a kernel gets to run on this machine: path, device, SoC, simulator. Found out before anything is built.
 
+mod linked;
 mod machine;
 mod model;
 mod report;
@@ -66,7 +67,7 @@ impl Launching {
         if choice.path == LaunchPath::Direct {
             launching.take_device(cx, target, host, options)?;
         } else {
-            launching.model = Some(found.model(cx, choice.path, manifest, target, soc)?);
+            launching.model = Some(found.model(cx, &cann, choice.path, manifest, target, soc)?);
         }
         Ok(launching)
     }

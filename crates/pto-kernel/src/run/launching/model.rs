@@ -7,10 +7,10 @@ use std::time::Duration;
 use pto_compile::bisheng::Simulator as Camodel;
 use pto_compile::cann;
 use pto_context::{Context, with_causes};
-use pto_launch::{LaunchPath, Simulation, Simulator, Tools};
+use pto_launch::{LaunchPath, LaunchRequest, Simulation, Simulator, Tools};
 use pto_platform::{Core, Machine, Soc, Target};
 
-use super::simulations;
+use super::{linked, simulations};
 use crate::cases::Case;
 use crate::manifest::Manifest;
 use crate::run::error::RunError;
@@ -47,6 +47,7 @@ pub(in crate::run) struct Model {
 enum By {
     Msprof { program: PathBuf, soc: &'static str, timeout: Duration },
     Cannsim { program: PathBuf },
+    Linked { camodel: Camodel },
 }
 
 /// Nothing was looked for.
@@ -107,6 +108,7 @@ impl Found {
     pub(super) fn model(
         self,
         cx: &Context,
+        cann: &Path,
         path: LaunchPath,
         manifest: &Manifest,
         target: Target,
@@ -116,14 +118,16 @@ impl Found {
         let camodel = self.model.map_err(lacks)?;
         let by = match path {
             LaunchPath::Cannsim => By::Cannsim { program: self.cannsim.map_err(lacks)? },
-            LaunchPath::Linked => return Err(lacks("no program can be linked with the model yet".to_owned()).into()),
+            LaunchPath::Linked => By::Linked { camodel: camodel.clone() },
             _ => By::Msprof {
                 program: self.msprof.map_err(lacks)?,
                 soc: soc.name,
                 timeout: cx.seconds(TIMEOUT_VARIABLE, suggested_timeout(target, manifest.core))?,
             },
         };
-        let library_path = camodel.library_path(cx, &[])?;
+        // A program that is linked with the model finds stubs of the driver where the driver itself would be.
+        let stubs = if path == LaunchPath::Linked { vec![cann.join("runtime/lib64/stub")] } else { Vec::new() };
+        let library_path = camodel.library_path(cx, &stubs)?;
         Ok(Model { by, target, library_path })
     }
 }
@@ -138,17 +142,28 @@ fn suggested_timeout(target: Target, core: Core) -> Duration {
 }
 
 impl Model {
-    /// The simulation of one case.
-    pub(in crate::run) fn simulation(&self, workshop: &Workshop, manifest: &Manifest, case: &Case) -> Simulation {
+    /// The simulation of one case. A program that is linked with the model is built for it.
+    pub(in crate::run) fn simulation(
+        &self,
+        cx: &Context,
+        workshop: &Workshop,
+        manifest: &Manifest,
+        case: &Case,
+        request: &LaunchRequest,
+    ) -> Result<Simulation, RunError> {
+        let place = Path::new(self.target.name()).join(file_name(&manifest.name)).join(file_name(&case.to_string()));
         let by = match &self.by {
             By::Msprof { program, soc, timeout } => {
                 Simulator::Msprof { program: program.clone(), soc: (*soc).to_owned(), timeout: *timeout }
             }
             By::Cannsim { program } => Simulator::Cannsim { program: program.clone() },
+            By::Linked { camodel } => {
+                let dir = simulations(workshop).join("programs").join(&place);
+                Simulator::Linked { program: linked::build(cx, workshop, manifest, camodel, request, &dir)? }
+            }
         };
-        let output = simulations(workshop).join(by.path().name()).join(self.target.name());
-        let output = output.join(file_name(&manifest.name)).join(file_name(&case.to_string()));
-        Simulation { by, target: self.target, library_path: self.library_path.clone(), output }
+        let output = simulations(workshop).join(by.path().name()).join(place);
+        Ok(Simulation { by, target: self.target, library_path: self.library_path.clone(), output })
     }
 }
 
