@@ -92,6 +92,16 @@ pub enum LaunchError {
         /// How long it was waited for.
         waited: Duration,
     },
+    /// The queue of the machine did not run the launch.
+    #[error("`task-submit` did not run the launch, it {status}{}", said(.last_words))]
+    Queue {
+        /// The command.
+        line: String,
+        /// How it ended.
+        status: String,
+        /// The last lines it wrote.
+        last_words: String,
+    },
     /// The lock of a device could not be asked for.
     #[error("cannot share the devices with other users of this machine")]
     Lock(#[source] pto_quarantine::Error),
@@ -108,7 +118,7 @@ impl LaunchError {
 
     /// Whether there is no device to launch on, for now.
     pub fn is_about_devices(&self) -> bool {
-        matches!(self, Self::SetAside { .. } | Self::Busy { .. })
+        matches!(self, Self::SetAside { .. } | Self::Busy { .. } | Self::Queue { .. })
     }
 
     /// What to do about it, for people; `None` if the error says all.
@@ -134,6 +144,7 @@ impl LaunchError {
             Self::SetAside { devices } => devices
                 .first()
                 .map(|(device, _)| format!("once it is well again: `cargo xtask devices release {device}`")),
+            Self::Queue { .. } => Some("`task-submit --list` shows what is before it".to_owned()),
             Self::Busy { .. } => {
                 Some("`cargo xtask devices` says who uses it; `PTO_DEVICE_WAIT_S` waits longer".to_owned())
             }

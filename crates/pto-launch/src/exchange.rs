@@ -45,6 +45,38 @@ pub(crate) enum Refusal {
     NoSymbol,
 }
 
+/// How a worker ended, as its keeper saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeptEnd {
+    Exited(i32),
+    Signaled(i32),
+    TimedOut,
+}
+
+impl KeptEnd {
+    fn parse(text: &str) -> Option<Self> {
+        let (word, number) = text.split_once('.')?;
+        let number = number.parse().ok()?;
+        match word {
+            "exited" => Some(Self::Exited(number)),
+            "signaled" => Some(Self::Signaled(number)),
+            "late" => Some(Self::TimedOut),
+            _ => None,
+        }
+    }
+}
+
+/// `exited.0`, `signaled.11`, `late.0`
+impl std::fmt::Display for KeptEnd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exited.{code}"),
+            Self::Signaled(signal) => write!(f, "signaled.{signal}"),
+            Self::TimedOut => f.write_str("late.0"),
+        }
+    }
+}
+
 /// The directory of one launch.
 pub(crate) struct Exchange {
     dir: PathBuf,
@@ -164,6 +196,16 @@ impl Exchange {
         Some((run.parse().ok()?, Phase::named(phase)?))
     }
 
+    /// The link by which a keeper that is no child of the caller says how the worker ended.
+    pub(crate) fn end_mark(&self) -> PathBuf {
+        self.dir.join("end")
+    }
+
+    /// How the worker ended, where its keeper has said so.
+    pub(crate) fn end(&self) -> Option<KeptEnd> {
+        KeptEnd::parse(std::fs::read_link(self.end_mark()).ok()?.to_str()?)
+    }
+
     /// The link by which the worker's watchdog says that a phase took too long; it leads to the phase's name.
     pub(crate) fn overdue_mark(&self) -> PathBuf {
         self.dir.join("overdue")
@@ -233,6 +275,14 @@ mod tests {
         *bytes.last_mut().unwrap() ^= 1;
         assert!(!exchange.holds_output(0, 3, &bytes).unwrap());
         assert!(exchange.holds_output(1, 3, &bytes).is_err(), "there is no such variant");
+    }
+
+    #[test]
+    fn an_end_is_read_as_it_was_written() {
+        for end in [KeptEnd::Exited(0), KeptEnd::Exited(7), KeptEnd::Signaled(11), KeptEnd::TimedOut] {
+            assert_eq!(KeptEnd::parse(&end.to_string()), Some(end));
+        }
+        assert_eq!(KeptEnd::parse("exited"), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Devices that are shared with other people: one launch at a time on each, and none on one that is not to be trusted.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -7,8 +8,9 @@ use pto_context::{Context, Event, with_causes};
 use pto_quarantine::{Attempt, DEFAULT_TERM, DeviceLock, Holder, Quarantine, Standing};
 
 use crate::error::LaunchError;
+use crate::queue::{self, Queue};
 use crate::request::LaunchRequest;
-use crate::supervise::{Launched, Worker, launch};
+use crate::supervise::{Launched, Worker, launch, launch_in};
 use crate::verdict::Verdict;
 
 /// How often a waiter looks again. Not a blocking lock: a wait must end at an interrupt, and at the first device of several.
@@ -61,7 +63,14 @@ impl DevicePool {
             Some(kept) => kept,
             None => self.take(cx)?,
         };
-        let launched = launch(cx, worker, &LaunchRequest { device: slot.device, ..request.clone() });
+        let request = LaunchRequest { device: slot.device, ..request.clone() };
+        let launched = match Queue::find(cx, slot.node, self.patience) {
+            Some(queue) => launch_in(cx, worker, &request, &queue),
+            None => {
+                say_that_there_is_no_queue(cx);
+                launch(cx, worker, &request)
+            }
+        };
         match launched.as_ref().ok().and_then(|launched| launched.verdict.suspicion()) {
             Some(why) => self.set_aside(cx, slot, &why),
             None => *held = Some((slot, lock)),
@@ -145,6 +154,18 @@ impl DevicePool {
             records.chain(unread).next().unwrap_or_default()
         };
         self.slots.iter().map(|slot| (slot.node, why(slot.node))).collect()
+    }
+}
+
+/// Once: whoever does not have it knows by then.
+fn say_that_there_is_no_queue(cx: &Context) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !Queue::has_given(cx) && !SAID.swap(true, Ordering::Relaxed) {
+        let message = format!(
+            "`{}` is not on `PATH`: devices are locked against other runs of ptokit, and against nobody else",
+            queue::PROGRAM
+        );
+        cx.emit(Event::Warning { message });
     }
 }
 

@@ -59,6 +59,7 @@ mod lease;
 mod linked;
 mod path;
 mod phase;
+mod queue;
 mod request;
 mod run;
 mod simulation;

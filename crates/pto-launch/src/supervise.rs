@@ -9,8 +9,9 @@ use pto_context::Context;
 use pto_process::{Invocation, Output, Status};
 
 use crate::error::LaunchError;
-use crate::exchange::{Answer, Exchange, Refusal, Report};
+use crate::exchange::{Answer, Exchange, KeptEnd, Refusal, Report};
 use crate::phase::Phase;
+use crate::queue::Queue;
 use crate::request::LaunchRequest;
 use crate::run::{self, Run, Variants};
 use crate::simulation::{Simulated, Simulation, noise_removed};
@@ -100,7 +101,17 @@ pub struct Launched {
 /// # Errors
 /// The launch could not be tried: see [`LaunchError`]. Whatever a kernel does is a verdict, not an error.
 pub fn launch(cx: &Context, worker: &Worker, request: &LaunchRequest) -> Result<Launched, LaunchError> {
-    launch_on(cx, worker, request, None)
+    launch_on(cx, worker, request, &By::Us)
+}
+
+/// The same as a task of the machine's queue.
+pub(crate) fn launch_in(
+    cx: &Context,
+    worker: &Worker,
+    request: &LaunchRequest,
+    queue: &Queue,
+) -> Result<Launched, LaunchError> {
+    launch_on(cx, worker, request, &By::Queue(queue))
 }
 
 /// The same on CANN's model. The worker is started by a simulator, or replaced by a program that is linked with the model;
@@ -114,15 +125,11 @@ pub fn simulate(
     request: &LaunchRequest,
     simulation: &Simulation,
 ) -> Result<Launched, LaunchError> {
-    launch_on(cx, worker, request, Some(simulation))
+    launch_on(cx, worker, request, &By::Simulator(simulation))
 }
 
-fn launch_on(
-    cx: &Context,
-    worker: &Worker,
-    request: &LaunchRequest,
-    simulation: Option<&Simulation>,
-) -> Result<Launched, LaunchError> {
+fn launch_on(cx: &Context, worker: &Worker, request: &LaunchRequest, by: &By<'_>) -> Result<Launched, LaunchError> {
+    let simulation = by.simulation();
     if cx.var_os(worker::VARIABLE).is_some() {
         return Err(LaunchError::Nested);
     }
@@ -133,13 +140,15 @@ fn launch_on(
     let exchange = Exchange::new(dir.path());
     exchange.write_request(&request.in_directory(cx.cwd())).map_err(LaunchError::Exchange)?;
     let args = [worker::ARGUMENT.into(), exchange.path().as_os_str().to_owned()];
-    let ended = started(worker, &args, simulation)?
+    let mut ended = started(cx, worker, &args, request, by)?
         .env(worker::VARIABLE, "1")
-        .deadline(request.limits.process)
         .grace(GRACE)
         .capture_limit(2 * SAID)
         .run(cx)
         .map_err(|error| if error.is_interrupted() { LaunchError::Interrupted } else { LaunchError::Start(error) })?;
+    if let By::Queue(_) = by {
+        ended.status = kept_status(&exchange, &ended, request)?;
+    }
     let mut report = judge(&exchange, &ended, worker, request, simulation)?;
     let simulated = simulation.map(|simulation| simulation.after(&exchange, &ended, &mut report.verdict));
     let completed = report.verdict == Verdict::Completed;
@@ -169,11 +178,54 @@ fn launch_on(
     })
 }
 
-/// A simulator gets the program's name and not the link to the file that runs, which would lead to the simulator itself.
-fn started(worker: &Worker, args: &[OsString], simulation: Option<&Simulation>) -> Result<Invocation, LaunchError> {
-    let Some(simulation) = simulation else { return Ok(Invocation::new(worker.image.clone()).args(args)) };
-    simulation.make_output().map_err(LaunchError::Exchange)?;
-    simulation.invocation(&worker.program, args)
+/// Who starts the worker.
+enum By<'a> {
+    Us,
+    Simulator(&'a Simulation),
+    Queue(&'a Queue),
+}
+
+impl<'a> By<'a> {
+    fn simulation(&self) -> Option<&'a Simulation> {
+        if let Self::Simulator(simulation) = self { Some(simulation) } else { None }
+    }
+}
+
+/// Whoever else starts the worker gets the program's name and not the link to the file that runs, which would lead to the
+/// starter itself.
+fn started(
+    cx: &Context,
+    worker: &Worker,
+    args: &[OsString],
+    request: &LaunchRequest,
+    by: &By<'_>,
+) -> Result<Invocation, LaunchError> {
+    let process = request.limits.process;
+    Ok(match by {
+        By::Us => Invocation::new(worker.image.clone()).args(args).deadline(process),
+        By::Simulator(simulation) => {
+            simulation.make_output().map_err(LaunchError::Exchange)?;
+            simulation.invocation(&worker.program, args)?.deadline(process)
+        }
+        By::Queue(queue) => queue.invocation(cx, &worker.program, args, process),
+    })
+}
+
+/// How the worker of a task ended. The queue's own exit code is not asked: it is not always the task's.
+fn kept_status(exchange: &Exchange, ended: &Output, request: &LaunchRequest) -> Result<Status, LaunchError> {
+    match exchange.end() {
+        _ if ended.status == Status::Interrupted => Err(LaunchError::Interrupted),
+        Some(KeptEnd::Exited(code)) => Ok(Status::Exited(code)),
+        Some(KeptEnd::Signaled(signal)) => Ok(Status::Signaled { signal, core: false }),
+        Some(KeptEnd::TimedOut) => Ok(Status::TimedOut { deadline: request.limits.process }),
+        None if exchange.phase().is_none() => Err(LaunchError::Queue {
+            line: ended.line.clone(),
+            status: ended.status.to_string(),
+            last_words: last_words_of(ended),
+        }),
+        // It was killed together with its keeper.
+        None => Ok(Status::Signaled { signal: signal_hook::consts::SIGKILL, core: false }),
+    }
 }
 
 /// A bad end that the worker has seen stays one, however its process ends afterwards. A good one counts only if the

@@ -71,7 +71,13 @@ pub fn record(
         dims: dims(manifest),
         block_dim: BlockDim { expression: manifest.launch.block_dim.source().to_owned(), values: blocks },
         tolerances: tolerances(manifest),
-        repeats: u32::from(ran),
+        repeats: result
+            .cases
+            .iter()
+            .filter(|case| was_launched(case))
+            .map(|case| case.repeats.completed)
+            .min()
+            .unwrap_or(0),
         cases: result.cases.iter().map(|case| recorded(manifest, result, case)).collect(),
         blockers: blockers(result),
         digests: digests(cx, manifest, result)?,
@@ -107,7 +113,7 @@ fn usual_soc(manifest: &Manifest, target: Target) -> Option<&'static str> {
 }
 
 fn was_launched(case: &CaseResult) -> bool {
-    case.status != crate::run::CaseStatus::NoGolden
+    case.is_verdict()
 }
 
 /// The device, by its number for ACL; a model and the library that plays one have one device alone.

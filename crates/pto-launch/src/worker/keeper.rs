@@ -5,12 +5,17 @@
 //! worker has ended, or the caller asks for the end, whatever is left below gets KILL until nothing is. Then this process
 //! ends as the worker did, so that the caller sees no difference.
 //!
+//! Where the caller is not this process's parent, because a queue has started it, the keeper keeps the limit of the process
+//! as well, ends everything when the launch's directory is gone, and leaves word of the worker's end.
+//!
 //! What it cannot do: when a kernel kills this process itself with SIGKILL, its orphans go to somebody else. All that
 //! stayed in the group is ended all the same, by the caller.
 
 use std::ffi::c_int;
 use std::fs;
 use std::time::{Duration, Instant};
+
+use crate::exchange::{Exchange, KeptEnd};
 
 use super::process;
 
@@ -23,12 +28,16 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Between two looks at what is left.
 const PAUSE: Duration = Duration::from_millis(2);
 
+/// How often a keeper without a caller looks at the clock and for the launch's directory.
+const LOOK: Duration = Duration::from_millis(200);
+
 /// What wakes the keeper.
 const WAKING: [c_int; 4] = [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
 
 /// Returns in the worker. The calling process, which has one thread, becomes its keeper and does not return. Where the
-/// system has no process to give, the caller goes on as a worker without a keeper.
-pub(super) fn fork() {
+/// system has no process to give, the caller goes on as a worker without a keeper. `alone` is for one without a caller: the
+/// directory of the launch and the limit of the process.
+pub(super) fn fork(alone: Option<(&Exchange, Duration)>) {
     let waking = set(&WAKING);
     let mut before = set(&[]);
     // SAFETY: all pointers lead to values of this frame.
@@ -38,7 +47,7 @@ pub(super) fn fork() {
     let keeper = std::process::id();
     // SAFETY: `main` has just begun and there is one thread, so the copy may do whatever the original may.
     match unsafe { libc::fork() } {
-        worker if worker > 0 => keep(worker, &waking),
+        worker if worker > 0 => keep(worker, &waking, alone),
         end => {
             if end == 0 {
                 die_with(keeper);
@@ -73,24 +82,45 @@ fn die_with(keeper: u32) {
     }
 }
 
-fn keep(worker: libc::pid_t, waking: &libc::sigset_t) -> ! {
+fn keep(worker: libc::pid_t, waking: &libc::sigset_t, alone: Option<(&Exchange, Duration)>) -> ! {
     // The caller's end asks for ours, instead of being it: there may be something to clear away.
     // SAFETY: takes numbers alone.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
+    let begin = Instant::now();
+    let mut late = false;
     let mut asked: Option<Instant> = None;
     let status = loop {
         if let Some(status) = reap(worker) {
             break Some(status);
         }
         match asked {
-            None => asked = (await_signal(waking, None) != libc::SIGCHLD).then(Instant::now),
+            None => {
+                let signal = await_signal(waking, alone.map(|_| LOOK));
+                late = alone.is_some_and(|(_, limit)| begin.elapsed() >= limit);
+                let given_up = alone.is_some_and(|(exchange, _)| !exchange.path().is_dir());
+                if late || given_up {
+                    // SAFETY: takes numbers alone; the worker has not been waited for yet, so the number is its own.
+                    unsafe { libc::kill(worker, libc::SIGTERM) };
+                }
+                asked = (late || given_up || WAKING[1..].contains(&signal)).then(Instant::now);
+            }
             Some(since) if since.elapsed() < GRACE => {
                 await_signal(waking, Some(GRACE.saturating_sub(since.elapsed())));
             }
             Some(_) => break None,
         }
     };
-    end_as(clear_away(worker, status))
+    let status = clear_away(worker, status);
+    if let Some((exchange, _)) = alone {
+        let end = match status {
+            _ if late => KeptEnd::TimedOut,
+            Some(status) if libc::WIFEXITED(status) => KeptEnd::Exited(libc::WEXITSTATUS(status)),
+            Some(status) => KeptEnd::Signaled(libc::WTERMSIG(status)),
+            None => KeptEnd::Signaled(libc::SIGKILL),
+        };
+        let _ = std::os::unix::fs::symlink(end.to_string(), exchange.end_mark());
+    }
+    end_as(status)
 }
 
 /// Waits for one of the signals; its number, or -1 when the time is over first.

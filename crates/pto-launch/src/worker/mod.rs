@@ -7,6 +7,7 @@ mod session;
 mod watchdog;
 
 use std::io::Write;
+use std::time::Duration;
 
 use crate::exchange::{Answer, Exchange, Refusal, Report};
 use crate::phase::Phase;
@@ -18,7 +19,8 @@ use pto_platform::RunMode;
 use session::Session;
 use watchdog::Watchdog;
 
-/// The first argument that makes a program a worker. The second is the directory of the launch.
+/// The first argument that makes a program a worker. The second is the directory of the launch. A third is the limit of the
+/// process in milliseconds, for a worker whose caller cannot keep it.
 pub const ARGUMENT: &str = "__pto-launch-worker";
 
 /// Set for every worker, so that a program which does not notice that it is one cannot start workers without end.
@@ -31,8 +33,10 @@ pub fn intercept() {
     if args.next().is_none_or(|first| first != ARGUMENT) {
         return;
     }
-    keeper::fork();
-    run(&Exchange::new(args.next().unwrap_or_default()))
+    let exchange = Exchange::new(args.next().unwrap_or_default());
+    let limit = args.next().and_then(|word| word.to_str()?.parse().ok()).map(Duration::from_millis);
+    keeper::fork(limit.map(|limit| (&exchange, limit)));
+    run(&exchange)
 }
 
 fn run(exchange: &Exchange) -> ! {
