@@ -234,6 +234,10 @@ fn the_variables_and_options_of_the_model() {
     assert_eq!(kernel["soc"], "Ascend950PR_9579");
     let args = bench.only_call("msprof").args;
     assert_eq!(args[2..4], ["--soc-version=Ascend950PR_9579", "--timeout=60"]);
+    // Without the usual one, one that there is a model of.
+    bench.set("MSPROF_SOC_VERSION", "");
+    bench.cann.remove("tools/simulator/Ascend950PR_9599");
+    assert_eq!(bench.model("msprof", Behaviour::Succeed, 0)["soc"], "Ascend950PR_9579");
     bench.set("MSPROF_SOC_VERSION", "Ascend950");
     let said = bench.run(&["--target", "a5", "--launch", "msprof"]).expect(2);
     assert!(said.says("`MSPROF_SOC_VERSION` names no SoC"), "{said}");

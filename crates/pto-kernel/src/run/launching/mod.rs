@@ -60,6 +60,8 @@ impl Launching {
             None => model::soc_of_the_environment(cx, manifest, target)?.unwrap_or(soc),
         };
         let cann = cann::find_root(cx, None)?.path;
+        let named = options.soc.is_some() || cx.var(model::SOC_VARIABLE).is_some();
+        let soc = if named { soc } else { model::soc_with_a_model(cx, &cann, soc) };
         let host = workshop.host(cx);
         let found = model::Found::look(cx, &cann, soc);
         let choice = choose_path(target, &host.host(), &found.tools(), options.launch)?;

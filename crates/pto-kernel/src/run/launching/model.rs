@@ -17,7 +17,7 @@ use crate::run::error::RunError;
 use crate::run::workshop::Workshop;
 
 /// The SoC that `msprof` models, where no option names one.
-const SOC_VARIABLE: &str = "MSPROF_SOC_VERSION";
+pub(super) const SOC_VARIABLE: &str = "MSPROF_SOC_VERSION";
 /// How long `msprof` lets a program run, in seconds.
 const TIMEOUT_VARIABLE: &str = "MSPROF_TIMEOUT";
 
@@ -76,20 +76,30 @@ pub(super) fn soc_of_the_environment(
 /// What is here for the usual SoC of a target.
 pub(in crate::run) fn tools_for(cx: &Context, target: Target) -> Tools {
     match (cann::find_root(cx, None), target.default_soc()) {
-        (Ok(cann), Some(soc)) => Found::look(cx, &cann.path, soc).tools(),
+        (Ok(cann), Some(soc)) => Found::look(cx, &cann.path, soc_with_a_model(cx, &cann.path, soc)).tools(),
         _ => none(),
     }
 }
 
+/// The usual SoC, or, where CANN has no model of it, one of the same architecture of which it has one.
+pub(super) fn soc_with_a_model(cx: &Context, cann: &Path, usual: &'static Soc) -> &'static Soc {
+    let has_model = |soc: &&Soc| Camodel::find(cx, cann, soc, machine()).is_ok();
+    let alike = Soc::all().iter().filter(|soc| soc.arch == usual.arch);
+    std::iter::once(usual).chain(alike).find(has_model).unwrap_or(usual)
+}
+
+fn machine() -> Machine {
+    Machine::current().unwrap_or(Machine::X86_64)
+}
+
 impl Found {
     pub(super) fn look(cx: &Context, cann: &Path, soc: &Soc) -> Self {
-        let machine = Machine::current().unwrap_or(Machine::X86_64);
         let program = |name: &str| {
             let found = cann::find_program(cx, cann, name).map(|located| located.path);
             found.map_err(|tried| format!("no `{name}`; tried {}", cann::list(&tried)))
         };
         Self {
-            model: Camodel::find(cx, cann, soc, machine).map_err(|error| with_causes(&error)),
+            model: Camodel::find(cx, cann, soc, machine()).map_err(|error| with_causes(&error)),
             msprof: program("msprof"),
             cannsim: program("cannsim"),
         }
