@@ -4,7 +4,10 @@
 mod scratch;
 
 use std::path::Path;
+use std::time::SystemTime;
 
+use pto_context::Context;
+use pto_quarantine::{Attempt, Holder, Quarantine};
 use pto_test::cann::{Behaviour, Call, SimulatorLayout, StandInCann};
 use scratch::{Ran, Scratch};
 use serde_json::Value;
@@ -416,4 +419,66 @@ fn a_real_cann_does_what_the_stand_in_does() {
         let expected = if kernel["launch"]["path"] == "direct" { "silicon" } else { "model" };
         assert_eq!(launch(&kernel)["mode"], expected, "{ran}");
     }
+}
+
+/// A kernel that never ends for one size, and three sizes.
+fn hanging_for_8192(bench: &Bench) {
+    let endless = "TADD(yTile, xTile, zTile); for (volatile int i = 0; n == 8192; i = i + 1) {}";
+    bench.scratch.edit("foo/foo.cpp", "TADD(yTile, xTile, zTile);", endless);
+    bench.scratch.edit("foo/kernel.toml", r#"edges = ["n"]"#, "edges = []");
+    bench.scratch.edit("foo/kernel.toml", "[{ n = 4096 }]", "[{ n = 8192 }, { n = 4096 }, { n = 12288 }]");
+}
+
+fn ends(kernel: &Value) -> Vec<(&str, Option<u64>)> {
+    let cases = kernel["cases"].as_array().unwrap().iter();
+    cases.map(|case| (case["status"].as_str().unwrap(), case["launch"]["device"].as_u64())).collect()
+}
+
+#[test]
+fn after_a_hang_the_next_case_runs_on_another_npu() {
+    let Some(bench) = Bench::new() else { return };
+    let bench = bench.with_npu("Ascend910B2").env("PTO_ACLSIM_DEVICES", "2").env("PTO_SYNC_TIMEOUT_S", "5");
+    hanging_for_8192(&bench);
+    let kernel = bench.json(&["--target", "a2a3"], 1);
+    assert_eq!(ends(&kernel), [("hung", Some(0)), ("passed", Some(1)), ("passed", Some(1))], "{kernel}");
+    assert_eq!(kernel["cases"][1]["repeats"]["completed"], 5);
+    // Nor is it used by the next run.
+    let kernel = bench.json(&["--target", "a2a3", "--case", "n=4096"], 0);
+    assert_eq!(ends(&kernel), [("passed", Some(1))], "{kernel}");
+}
+
+#[test]
+fn after_a_hang_on_the_only_npu_the_rest_is_blocked_until_it_is_released() {
+    let Some(bench) = Bench::new() else { return };
+    let bench = bench.with_npu("Ascend910B2").env("PTO_SYNC_TIMEOUT_S", "5");
+    hanging_for_8192(&bench);
+    let said = bench.run(&["--target", "a2a3"]).expect(1);
+    assert!(said.says("device 0 is set aside for an hour: kernel `foo`: hung while the kernel ran"), "{said}");
+    assert!(said.says("blocked foo n=4096") || said.says("blocked ./foo n=4096"), "{said}");
+    assert!(said.says("cargo xtask devices release 0"), "{said}");
+    let case = ["--target", "a2a3", "--case", "n=4096"];
+    let said = bench.run(&case).expect(3);
+    assert!(said.says("set aside") && said.says("hung while the kernel ran"), "{said}");
+
+    let mut release = bench.scratch.command(&["devices", "release", "0"]);
+    let released = Ran::from(release.envs(bench.env.iter().cloned()).output().unwrap()).expect(0);
+    assert!(released.says("device 0 is free again"), "{released}");
+    assert_eq!(ends(&bench.json(&case, 0)), [("passed", Some(0))]);
+}
+
+#[test]
+fn an_npu_that_somebody_else_has_is_waited_for_and_not_shared() {
+    let Some(bench) = Bench::new() else { return };
+    let bench = bench.with_npu("Ascend910B2").env("PTO_DEVICE_WAIT_S", "1");
+    let quarantine =
+        Quarantine::of(&Context::fake("/", [("PTOKIT_QUARANTINE", bench.scratch.path().join("quarantine"))]));
+    let other = Holder::this_process(Some("ada".into()), "python train.py", SystemTime::now());
+    let Attempt::Taken(lock) = quarantine.try_lock(0, &other).unwrap() else { panic!() };
+    let case = ["--target", "a2a3", "--case", "n=4096"];
+    let said = bench.run(&case).expect(3);
+    let who = format!("process {} of ada (`python train.py`) has had it for", std::process::id());
+    assert!(said.says(&format!("Waiting for device 0: {who}")), "{said}");
+    assert!(said.says("device 0 was not free within 1 s") && said.says(&who), "{said}");
+    drop(lock);
+    let _ = bench.run(&case).expect(0);
 }

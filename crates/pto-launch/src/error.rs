@@ -145,9 +145,7 @@ impl LaunchError {
                 .first()
                 .map(|(device, _)| format!("once it is well again: `cargo xtask devices release {device}`")),
             Self::Queue { .. } => Some("`task-submit --list` shows what is before it".to_owned()),
-            Self::Busy { .. } => {
-                Some("`cargo xtask devices` says who uses it; `PTO_DEVICE_WAIT_S` waits longer".to_owned())
-            }
+            Self::Busy { .. } => Some("`PTO_DEVICE_WAIT_S` waits longer, `NPU_DEVICE` names another device".to_owned()),
             Self::Lock(error) => error.hint(),
             Self::Request { .. } | Self::NotLoaded { .. } | Self::Exchange(_) | Self::Interrupted => None,
         }

@@ -78,7 +78,7 @@ fn not_tried(error: RunError, named: bool) -> Result<NotTried, RunError> {
 /// what was done by then.
 ///
 /// # Errors
-/// None today: whatever is wrong with a kernel is a result.
+/// As [`Suite::each`], but for an interrupt: whatever is wrong with a kernel is a result.
 pub fn test_kernels(
     cx: &Context,
     workshop: &Workshop,

@@ -83,9 +83,7 @@ fn die_with(keeper: u32) {
 }
 
 fn keep(worker: libc::pid_t, waking: &libc::sigset_t, alone: Option<(&Exchange, Duration)>) -> ! {
-    // The caller's end asks for ours, instead of being it: there may be something to clear away.
-    // SAFETY: takes numbers alone.
-    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
+    ask_to_end_with_the_caller();
     let begin = Instant::now();
     let mut late = false;
     let mut asked: Option<Instant> = None;
@@ -121,6 +119,18 @@ fn keep(worker: libc::pid_t, waking: &libc::sigset_t, alone: Option<(&Exchange, 
         let _ = std::os::unix::fs::symlink(end.to_string(), exchange.end_mark());
     }
     end_as(status)
+}
+
+/// The caller's end asks for ours, instead of being it: there may be something to clear away. Only where our parent is the
+/// caller, which has set the signal already: to Linux the parent is a thread, and that of a simulator may end before its time.
+fn ask_to_end_with_the_caller() {
+    let mut signal: c_int = 0;
+    // SAFETY: the pointer leads to a value of this frame, of the type that is written there.
+    unsafe { libc::prctl(libc::PR_GET_PDEATHSIG, &raw mut signal) };
+    if signal != 0 {
+        // SAFETY: takes numbers alone.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
+    }
 }
 
 /// Waits for one of the signals; its number, or -1 when the time is over first.
