@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use pto_context::Context;
-use pto_kernel::run::{ACL_HEADERS, CpuTools, Fetching, RunError, Setup};
+use pto_fetch::WheelPin;
+use pto_kernel::run::{ACL_HEADERS, ARTIFACTS, CpuTools, Fetching, RunError, Setup};
 use pto_process::{Invocation, Status, Stream};
 use serde::Serialize;
 
@@ -46,7 +47,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let setup = args.build.setup(&cx)?;
     let headers = CpuTools::find(&cx, &setup)?.headers.dir;
     let mut environment = vec![("PTOKIT_TEST_HEADERS", headers)];
-    environment.extend(acl_headers(&cx, &setup)?.map(|dir| ("PTOKIT_ACL_HEADERS", dir)));
+    environment.extend(package(&cx, &setup, &ACL_HEADERS)?.map(|dir| ("PTOKIT_ACL_HEADERS", dir)));
+    environment.extend(package(&cx, &setup, &ARTIFACTS)?.map(|dir| ("PTOKIT_TEST_ARTIFACTS", dir)));
     let cargo = Cargo { cx: &cx, json: args.common.json, environment };
     let mut steps = vec![cargo.step(cargo.suite(), &args.rest)?];
     if args.rest.is_empty() {
@@ -60,13 +62,13 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     Ok(Outcome::passed_if(passed))
 }
 
-/// ACL's headers, which the host ACL library is compared with. `None` if they may not be fetched: the tests that need
-/// them say that they are skipped.
-fn acl_headers(cx: &Context, setup: &Setup) -> Result<Option<PathBuf>, Failure> {
+/// What only tests need: the headers and libraries of others that ours are compared with. `None` if it may not be fetched:
+/// the tests that need it say that they are skipped.
+fn package(cx: &Context, setup: &Setup, pin: &WheelPin) -> Result<Option<PathBuf>, Failure> {
     if setup.fetching == Fetching::Offline {
-        return Ok(ACL_HEADERS.find(&setup.shared));
+        return Ok(pin.find(&setup.shared));
     }
-    Ok(Some(ACL_HEADERS.fetch(cx, &setup.shared).map_err(RunError::from)?))
+    Ok(Some(pin.fetch(cx, &setup.shared).map_err(RunError::from)?))
 }
 
 struct Cargo<'a> {

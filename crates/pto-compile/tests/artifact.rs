@@ -156,6 +156,27 @@ fn needed_libraries_are_looked_for_where_the_loader_does() {
     assert!(!fit.fits());
 }
 
+/// What CANN's compiler makes of twenty-one sources, vector, cube and mix kernels among them.
+#[test]
+fn a_published_library_is_read_as_a_whole() {
+    let Some(dir) = pto_test::artifacts() else { return };
+    let artifact = Artifact::read(&dir.join("libno_workspace_kernel.so")).unwrap();
+    assert_eq!(artifact.machine, Processor::Host(Machine::X86_64));
+    assert_eq!((artifact.kind, artifact.device_arch()), (Kind::Library, DeviceArch::One(Arch::DAV_2201)));
+    let sections = |name: &str| artifact.images.iter().filter(|image| image.section.as_deref() == Some(name)).count();
+    assert_eq!((sections(".aicore_binary"), sections("__aicore_rel_binary")), (21, 21));
+    assert_eq!(artifact.images.iter().filter(|image| image.linked).count(), 21);
+    let core = |name: &str| {
+        let kernels = artifact.images.iter().filter(|image| image.linked).flat_map(|image| &image.kernels);
+        kernels.into_iter().find(|kernel| kernel.name == name).and_then(|kernel| kernel.core)
+    };
+    assert_eq!(core("swiglu_fp16"), Some(Core::Vec));
+    assert_eq!(core("simple_matmul_fp16"), Some(Core::Cube));
+    assert_eq!(core("gdn_chunk_o"), Some(Core::Mix));
+    assert!(artifact.exports.iter().any(|export| export.symbol == "pto_launch_swiglu_fp16"));
+    assert!(artifact.dynamic.needed.contains(&"libruntime.so".to_owned()));
+}
+
 proptest! {
     /// Whatever a file holds, it is read or refused, and in time.
     #[test]

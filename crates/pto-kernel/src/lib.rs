@@ -27,6 +27,7 @@
 //! ```
 
 pub mod adopt;
+pub mod bench;
 pub mod cases;
 pub mod discover;
 mod elide;

@@ -83,6 +83,7 @@ fn ours(
         device: 0,
         memory_limit: None,
         repeats: REPEATS + WARM_UP as u32,
+        timing: None,
         limits: Limits { process: HOUR, launch: HOUR, sync: HOUR, teardown: HOUR },
     };
     let launched = pto_launch::launch(cx, worker, &request).unwrap();

@@ -51,6 +51,7 @@ fn run() -> Result<Launched, Box<dyn Error>> {
         device: 0,
         memory_limit: Some(16 << 30),
         repeats: 1,
+        timing: None,
         limits: Limits {
             process: Duration::from_secs(60),
             launch: Duration::from_secs(20),

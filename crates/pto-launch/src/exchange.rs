@@ -4,6 +4,7 @@
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,8 @@ pub(crate) struct Report {
     pub(crate) notes: Vec<Note>,
     /// The repeats that completed, in order.
     pub(crate) runs: Vec<Run>,
+    /// The times of the launches that were timed.
+    pub(crate) samples: Vec<Duration>,
 }
 
 /// Why a launch was not tried.

@@ -39,6 +39,7 @@
 //!     device: 0,
 //!     memory_limit: Some(16 << 30),
 //!     repeats: 5,
+//!     timing: None,
 //!     limits: Limits {
 //!         process: Duration::from_secs(60),
 //!         launch: Duration::from_secs(20),
@@ -68,6 +69,7 @@ mod request;
 mod run;
 mod simulation;
 mod supervise;
+mod timing;
 mod verdict;
 pub mod worker;
 
@@ -86,4 +88,5 @@ pub use request::{LaunchRequest, Limits};
 pub use run::{Run, Variants};
 pub use simulation::{SIMULATOR_VARIABLE, Simulated, Simulation, Simulator};
 pub use supervise::{Launched, Worker, launch, simulate};
+pub use timing::Timing;
 pub use verdict::{Note, Verdict};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::{Argument, Buffer, Init};
 use crate::error::LaunchError;
 use crate::phase::Phase;
+use crate::timing::Timing;
 
 /// One launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +29,9 @@ pub struct LaunchRequest {
     pub memory_limit: Option<u64>,
     /// How often it is launched, at least once, each time with all buffers filled anew.
     pub repeats: u32,
+    /// Whether it is timed after the repeats, whose verdict counts. Buffers are not filled anew in between.
+    #[serde(default)]
+    pub timing: Option<Timing>,
     /// How long each step may take.
     pub limits: Limits,
 }
@@ -118,6 +122,7 @@ mod tests {
             device: 0,
             memory_limit: None,
             repeats: 1,
+            timing: None,
             limits: Limits {
                 process: Duration::from_secs(4),
                 launch: Duration::from_secs(1),

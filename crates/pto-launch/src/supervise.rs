@@ -85,6 +85,8 @@ pub struct Launched {
     pub notes: Vec<Note>,
     /// From launch to end by the stream's clock, when events were recorded; of several repeats the middle one.
     pub device_time: Option<Duration>,
+    /// The times of the launches that were timed, in their order, by the stream's clock; empty unless that was asked for.
+    pub samples: Vec<Duration>,
     /// From starting the worker to its end.
     pub duration: Duration,
     /// What the kernel wrote to stdout and then what it wrote to stderr, as it is; of each the first and last 128 KiB.
@@ -163,6 +165,7 @@ fn launch_on(cx: &Context, worker: &Worker, request: &LaunchRequest, by: &By<'_>
         repeat: 1 + exchange.phase().map_or(0, |(run, _)| run),
         notes: report.notes,
         device_time: run::median_device_time(&report.runs),
+        samples: report.samples,
         duration: ended.duration,
         said: match simulation {
             Some(_) => noise_removed(&[ended.stdout.masked(), ended.stderr.masked()].concat()),
@@ -247,7 +250,7 @@ fn judge(
             _ => Vec::new(),
         };
         let verdict = Verdict::hung(phase, request.limits.of(phase), last_words_of(ended));
-        return Ok(Report { verdict, notes: Vec::new(), runs });
+        return Ok(Report { verdict, notes: Vec::new(), runs, samples: Vec::new() });
     }
     match answer {
         Some(Answer::Refused(refusal)) => Err(refused(refusal, request)),
@@ -276,7 +279,12 @@ fn judge(
             status: ended.status.to_string(),
             last_words: last_words_of(ended),
         }),
-        None => Ok(Report { verdict: death(exchange, ended, worker)?, notes: Vec::new(), runs: Vec::new() }),
+        None => Ok(Report {
+            verdict: death(exchange, ended, worker)?,
+            notes: Vec::new(),
+            runs: Vec::new(),
+            samples: Vec::new(),
+        }),
     }
 }
 

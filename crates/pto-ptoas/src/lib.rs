@@ -5,9 +5,12 @@
 //! there, and only then makes it the one that everybody sees, in one step ([`Prefix`]). Whatever fails, and whenever the
 //! process is killed, the previous installation still works.
 //!
+//! An [`Assembler`] makes C++ of a `.pto` source with the one that a build would use.
+//!
 //! This crate must not know how PyPTO itself is built, nor the command line.
 
 mod activation;
+mod assemble;
 mod environment;
 mod error;
 mod host;
@@ -24,6 +27,7 @@ mod status;
 mod wheel_name;
 
 pub use activation::{Activation, ActivationOptions, Shell, activation};
+pub use assemble::{AssembleError, AssembleOptions, Assembler, Level, PtoArch, declared_arch};
 pub use environment::Tool;
 pub use error::{Attempt, Error, Fault};
 pub use install::{Action, InstallOptions, Installation, RELEASES, Source, install};

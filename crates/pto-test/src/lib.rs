@@ -22,6 +22,10 @@ use pto_store::Store;
 pub const HEADERS: &str = "PTOKIT_TEST_HEADERS";
 /// A second set of them, of another generation, with which kernels are built as well.
 pub const SECOND_HEADERS: &str = "PTOKIT_TEST_HEADERS_2";
+/// The launcher of a PTOAS that works here. No package of the registry carries one, so nothing sets it.
+pub const PTOAS: &str = "PTOKIT_TEST_PTOAS";
+/// A directory with a library of kernels that was built for an NPU: set by `cargo xtask test`.
+pub const ARTIFACTS: &str = "PTOKIT_TEST_ARTIFACTS";
 /// Makes a part that the set-up provides and that is missing a failure.
 pub const REQUIRE: &str = "PTOKIT_REQUIRE";
 
@@ -62,6 +66,30 @@ pub fn headers() -> Option<PathBuf> {
 /// The second set, where one is named.
 pub fn second_headers() -> Option<PathBuf> {
     machine().var_os(SECOND_HEADERS).map(PathBuf::from)
+}
+
+/// A real assembler, where one is named.
+pub fn ptoas() -> Option<PathBuf> {
+    let named = machine().var_os(PTOAS).map(PathBuf::from);
+    if named.is_none() {
+        absent(&format!("no assembler is named in `{PTOAS}`"));
+    }
+    named
+}
+
+/// A directory with a library that CANN's compiler made. `None`, said on stderr, where there is none.
+///
+/// # Panics
+/// As [`skip`].
+#[track_caller]
+pub fn artifacts() -> Option<PathBuf> {
+    let named = machine().var_os(ARTIFACTS).map(PathBuf::from);
+    if named.is_none() {
+        skip(&format!(
+            "no library for an NPU is here; `cargo xtask test` gets one, and `{ARTIFACTS}` names its directory"
+        ));
+    }
+    named
 }
 
 /// The machine as it is: tests are programs of their own.

@@ -2,6 +2,7 @@
 
 use pto_context::Context;
 use pto_kernel::Manifest;
+use pto_kernel::bench::BenchReport;
 use pto_kernel::record::{Circumstances, Contents, Logbook, Record, interrupted, record};
 use pto_kernel::run::{KernelResult, KernelStatus, Report, Suite};
 use pto_process::shell_word;
@@ -54,6 +55,24 @@ impl<'a> Asked<'a> {
                 KernelStatus::Interrupted => interrupted(self.cx, manifest, result.target, &self.circumstances),
                 _ => record(self.cx, manifest, result, &self.circumstances),
             })
+        });
+        self.save(records)
+    }
+
+    /// Records every kernel of a bench, with its times.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub fn benched(&self, report: &BenchReport) -> Result<(), Failure> {
+        let wanted = report.kernels.iter().filter(|kernel| kernel.status != KernelStatus::Skipped);
+        let records = wanted.filter_map(|kernel| {
+            let manifest = self.kernels.iter().find(|manifest| manifest.path == kernel.path)?;
+            let times = serde_json::json!({
+                "measures": report.measures, "note": report.note, "timing": kernel.timing, "cases": kernel.cases,
+            });
+            let circumstances =
+                Circumstances { verb: "bench".to_owned(), bench: Some(times), ..self.circumstances.clone() };
+            Some(record(self.cx, manifest, &kernel.verified, &circumstances))
         });
         self.save(records)
     }

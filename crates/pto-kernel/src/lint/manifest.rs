@@ -1,6 +1,5 @@
 //! What a manifest shows by itself: `block-dim-grows`, `hardware-literal` in `block_dim`, and `loose-tolerance`.
 
-use pto_golden::Tolerance;
 use pto_platform::{Core, Soc};
 
 use super::literal::core_counts;
@@ -51,14 +50,13 @@ fn fixed_cores(manifest: &Manifest, place: Place<'_>) -> Option<Finding> {
 
 fn loose_tolerances(manifest: &Manifest, place: Place<'_>) -> Vec<Finding> {
     let loose = manifest.outputs().filter_map(|(arg, tensor)| {
-        let given = manifest.tolerance.get(&arg.name)?;
-        let default = Tolerance::default_for(tensor.dtype);
-        given.spec.lacks_reason(&manifest.rule_of(&arg.name, tensor.dtype), tensor.dtype).map(|_| {
-            let section = position(place.text, "[tolerance");
-            let at = section + position(&place.text[section..], &arg.name);
-            let message = format!("tolerance of `{}` is looser than that of `{}` ({default})", arg.name, tensor.dtype);
-            place.finding(at, Rule::LooseTolerance, message)
-        })
+        let given = &manifest.tolerance.get(&arg.name)?.spec;
+        let rule = given.rule(tensor.dtype).ok()?;
+        given.lacks_reason(&rule, tensor.dtype)?;
+        let section = position(place.text, "[tolerance");
+        let at = section + position(&place.text[section..], &arg.name);
+        let message = format!("`{}` is judged by {rule}, looser than the tolerance of `{}`", arg.name, tensor.dtype);
+        Some(place.finding(at, Rule::LooseTolerance, message))
     });
     loose.collect()
 }

@@ -81,7 +81,8 @@ fn existing_file(source: At<String>, dir: &Path, sink: &mut Sink<'_>) -> Option<
 fn sources_in(directory: &Path) -> Vec<String> {
     let Ok(entries) = fs_err::read_dir(directory) else { return Vec::new() };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".cpp") || name.ends_with(".cc")).collect();
+    let mut names: Vec<String> =
+        names.filter(|name| [".cpp", ".cc", ".pto"].iter().any(|end| name.ends_with(end))).collect();
     names.sort();
     names
 }

@@ -4,6 +4,7 @@
 
 mod arg_types;
 mod args;
+mod bench;
 mod cases;
 mod check;
 mod diagnostic;
@@ -16,6 +17,7 @@ mod kernel;
 mod launch;
 mod lint;
 mod model;
+mod ptoas;
 mod tolerance;
 
 use std::path::{Path, PathBuf};
@@ -25,7 +27,7 @@ use toml::de::DeTable;
 pub use arg_types::{Arg, ArgKind, Dir, ScalarArg, ScalarFormula, ScalarType, TensorArg};
 pub use check::Check;
 pub use diagnostic::{Diagnostic, ManifestErrors, render};
-pub use model::{CaseList, Dim, Entry, Golden, Launch, ListedCase, Manifest, OutputRule, SignatureItem};
+pub use model::{Bench, CaseList, Dim, Entry, Golden, Launch, ListedCase, Manifest, OutputRule, Ptoas, SignatureItem};
 
 pub(crate) use check::MARK;
 pub(crate) use diagnostic::{nearest_help, quoted};
@@ -40,7 +42,8 @@ use fields::{Fields, Node};
 /// The name of the file.
 pub const FILE_NAME: &str = "kernel.toml";
 
-const SECTIONS: [&str; 8] = ["kernel", "dims", "arg", "launch", "golden", "tolerance", "cases", "lint"];
+const SECTIONS: [&str; 10] =
+    ["kernel", "dims", "arg", "launch", "golden", "tolerance", "cases", "bench", "lint", "ptoas"];
 
 impl Manifest {
     /// Reads and checks a manifest.
@@ -101,6 +104,9 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
     let block_dim = launch.as_ref().map(|launch| launch.block_dim.source());
     let cases = cases::read(root.get("cases"), &dims, block_dim, sink);
     let allow = lint::read(root.get("lint"), sink);
+    let ptoas = ptoas::read(root.get("ptoas"), kernel.as_ref().map(|kernel| kernel.sources.as_slice()), sink);
+
+    let bench = bench::read(root.get("bench"), &dims, sink);
 
     let kernel = kernel?;
     Some(Manifest {
@@ -118,7 +124,9 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
         golden: golden?,
         tolerance,
         cases,
+        bench,
         allow,
+        ptoas,
         warnings: Vec::new(),
         checks: Check::all(text),
     })

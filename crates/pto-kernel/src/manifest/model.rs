@@ -1,12 +1,13 @@
 //! What a valid `kernel.toml` says.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pto_golden::suite::Spec;
 use pto_golden::{DType, Expr, Rule};
 use pto_platform::{Core, Target};
+use pto_ptoas::Level;
 
 use super::arg_types::{Arg, ArgKind, TensorArg};
 use super::check::Check;
@@ -45,12 +46,25 @@ pub struct Manifest {
     pub tolerance: BTreeMap<String, OutputRule>,
     /// The cases it is tested with.
     pub cases: CaseList,
+    /// What a launch costs at least, for a bench.
+    pub bench: Bench,
     /// Rules of [`crate::lint`] that are off for this kernel.
     pub allow: Vec<lint::Rule>,
+    /// How its `.pto` sources are assembled.
+    pub ptoas: Ptoas,
     /// What is allowed and yet doubtful.
     pub warnings: Vec<Diagnostic>,
     /// Guesses that its author has not gone through.
     pub checks: Vec<Check>,
+}
+
+/// How `.pto` sources are assembled. The generation is the target's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ptoas {
+    /// `None` leaves it to the assembler.
+    pub level: Option<Level>,
+    /// Whether the assembler inserts the flags between the pipes.
+    pub insert_sync: bool,
 }
 
 /// What the host calls.
@@ -140,7 +154,26 @@ pub struct ListedCase {
     pub line: usize,
 }
 
+/// `[bench]`: what a launch costs, from dims.
+#[derive(Debug, Clone, Default)]
+pub struct Bench {
+    /// Bytes moved to and from device memory; `None` for every input and output once.
+    pub bytes: Option<Expr>,
+    /// Floating-point operations.
+    pub flops: Option<Expr>,
+}
+
 impl Manifest {
+    /// Whether a source is one for the assembler.
+    pub fn is_assembly(source: &Path) -> bool {
+        source.extension().is_some_and(|extension| extension == ASSEMBLY)
+    }
+
+    /// Whether some source has to be assembled first.
+    pub fn has_assembly(&self) -> bool {
+        self.sources.iter().any(|source| Self::is_assembly(source))
+    }
+
     /// The argument of this name.
     pub fn arg(&self, name: &str) -> Option<&Arg> {
         self.args.iter().find(|arg| arg.name == name)
@@ -188,6 +221,9 @@ impl Manifest {
         }
     }
 }
+
+/// What the names of the assembler's sources end in.
+const ASSEMBLY: &str = "pto";
 
 /// The macro that stands for a static dim.
 pub(crate) fn macro_name(dim: &str) -> String {

@@ -6,17 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pto_context::Context;
-use pto_platform::{RanOn, Soc, Target};
+use pto_platform::{Soc, Target};
 
 use super::digest;
 use super::git::revision;
-use super::model::{
-    BlockDim, Commands, Digests, Dims, FileDigest, Mode, Record, RecordedCase, ToleranceUsed, TreeDigest,
-};
+use super::model::{BlockDim, Commands, Digests, Dims, FileDigest, Record, RecordedCase, ToleranceUsed, TreeDigest};
 use super::versions::versions;
 use crate::cases::{Case, Cores, Origin, bind};
 use crate::manifest::{Dim, Golden, Manifest};
-use crate::run::{CaseResult, KernelResult, KernelStatus, NotTried, Problem, soc_for};
+use crate::run::{CaseResult, KernelResult, KernelStatus, LaunchReport, NotTried, Problem, soc_for};
 
 /// What a result does not say of its run.
 #[derive(Debug, Clone, Default)]
@@ -56,8 +54,9 @@ pub fn record(
         target: result.target,
         soc: result.soc.map(str::to_owned),
         usual_soc: result.soc.is_none_or(|soc| usual_soc(manifest, result.target) == Some(soc)),
-        mode: ran.then(|| mode(result)),
-        device: ran.then(|| device(result)),
+        mode: launches(result).find_map(|launch| launch.mode),
+        path: result.launch.as_ref().map(|chosen| word(&chosen.path)),
+        device: launches(result).find_map(|launch| launch.device),
         status: word(&result.status),
         passed: result.passed,
         // On a model the smallest case has to do unless others are asked for.
@@ -65,7 +64,7 @@ pub fn record(
         commands: Commands {
             repeat: circumstances.repeat.clone(),
             compile: result.build.as_ref().map(|build| build.commands.clone()).unwrap_or_default(),
-            launch: if ran { vec![call(manifest)] } else { Vec::new() },
+            launch: if ran { launched(manifest, result) } else { Vec::new() },
         },
         versions: versions(cx, result, circumstances),
         dims: dims(manifest),
@@ -116,20 +115,14 @@ fn was_launched(case: &CaseResult) -> bool {
     case.is_verdict()
 }
 
-/// The device, by its number for ACL; a model and the library that plays one have one device alone.
-fn device(result: &KernelResult) -> u32 {
-    result.cases.iter().find_map(|case| case.launch.as_ref()?.device).unwrap_or(0)
+fn launches(result: &KernelResult) -> impl Iterator<Item = &LaunchReport> {
+    result.cases.iter().filter_map(|case| case.launch.as_ref())
 }
 
-/// What the cases really ran on, by what was loaded. Where nothing ran, what was meant.
-fn mode(result: &KernelResult) -> Mode {
-    let ran_on = result.cases.iter().find_map(|case| case.launch.as_ref()?.mode);
-    match (ran_on, result.target) {
-        (Some(RanOn::Silicon), _) => Mode::Silicon,
-        (Some(RanOn::Model), _) => Mode::Model,
-        (Some(RanOn::Host), _) | (None, Target::Cpu) => Mode::Host,
-        (None, _) => Mode::Silicon,
-    }
+/// The call of the launcher, and what simulators were asked for it.
+fn launched(manifest: &Manifest, result: &KernelResult) -> Vec<String> {
+    let commands = launches(result).filter_map(|launch| Some(launch.simulation.as_ref()?.command.clone()));
+    std::iter::once(call(manifest)).chain(commands).collect()
 }
 
 /// The call of the launcher, with names for values.

@@ -23,6 +23,5 @@ pub use fresh::Freshness;
 pub use make::{Circumstances, interrupted, place, record};
 pub use markdown::delivery;
 pub use model::{
-    BlockDim, Commands, Digests, Dims, FileDigest, Mode, Record, RecordedCase, Revision, ToleranceUsed, TreeDigest,
-    Versions,
+    BlockDim, Commands, Digests, Dims, FileDigest, Record, RecordedCase, Revision, ToleranceUsed, TreeDigest, Versions,
 };

@@ -9,6 +9,7 @@ use pto_compile::{bisheng, cann};
 use pto_context::Context;
 use pto_platform::{Soc, Target};
 
+use super::assembly::assemble;
 use super::error::RunError;
 use super::input::{CompileInput, defines};
 use super::kernel_result::BuildReport;
@@ -37,9 +38,11 @@ pub fn build_kernel(
     manifest: &Manifest,
     soc: &'static Soc,
 ) -> Result<Built, RunError> {
+    let assembly = assemble(cx, &workshop.setup, manifest, workshop.target(), soc)?;
+    let manifest = assembly.as_ref().map_or(manifest, |assembly| &assembly.manifest);
     let sources = manifest.read_sources()?;
     let input = CompileInput::new(manifest, &sources)?;
-    let report = match &workshop.tools {
+    let mut report = match &workshop.tools {
         Tools::Cpu(tools) => build_for_cpu(
             cx,
             &workshop.setup,
@@ -49,7 +52,9 @@ pub fn build_kernel(
         Tools::Bisheng(target) => build_with_bisheng(cx, &workshop.setup, manifest, *target, &input)?,
     };
     check_symbol(&report.library, &input.symbol)?;
-    Ok(Built { library: report.library.clone(), symbol: input.symbol, report })
+    let symbol = input.symbol;
+    report.assembled = assembly.map(|assembly| assembly.assembled).unwrap_or_default();
+    Ok(Built { library: report.library.clone(), symbol, report })
 }
 
 fn build_for_cpu(
@@ -66,11 +71,12 @@ fn build_for_cpu(
         compiler: tools.toolchain.compiler.describe(),
         headers: tools.headers.dir.clone(),
         warnings: artifact.warnings,
+        assembled: Vec::new(),
         commands: artifact.commands,
     })
 }
 
-/// What the CPU back end is asked for a kernel.
+/// What the CPU back end is asked for a kernel without `.pto` sources.
 ///
 /// # Errors
 /// A source cannot be read or does not fit the manifest, or the launcher has to be generated and cannot be.
@@ -113,6 +119,7 @@ fn build_with_bisheng(
         compiler: toolchain.bisheng.path.display().to_string(),
         headers: toolchain.pto_headers.path,
         warnings: String::new(),
+        assembled: Vec::new(),
         commands: plan.steps.iter().map(Step::to_shell).collect(),
     })
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pto_acl::LoadPlan;
 use pto_context::{Context, Event, with_causes};
 use pto_golden::{Tensor, poison};
 use pto_launch::{
-    Argument, Buffer, DevicePool, Init, LaunchPath, LaunchRequest, Launched, Scalar, host_acl, launch, simulate,
+    Argument, Buffer, DevicePool, Init, LaunchPath, LaunchRequest, Launched, Limits, Scalar, Timing, host_acl, launch,
+    simulate,
 };
 use pto_platform::Soc;
 
@@ -19,27 +20,46 @@ use super::error::RunError;
 use super::judge::judge;
 use super::launching::{LaunchReport, Launching};
 use super::workshop::Workshop;
-use super::{golden, inputs};
+use super::{deadlines, golden, inputs};
 use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue, bind};
 use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
 
 /// A kernel that was built, and where it runs.
-pub(super) struct CaseRunner<'a> {
-    pub(super) cx: &'a Context,
-    pub(super) workshop: &'a Workshop,
-    pub(super) manifest: &'a Manifest,
-    pub(super) built: &'a Built,
-    pub(super) launching: &'a Launching,
-    pub(super) pace: Pace,
+pub(crate) struct CaseRunner<'a> {
+    pub(crate) cx: &'a Context,
+    pub(crate) workshop: &'a Workshop,
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) built: &'a Built,
+    pub(crate) launching: &'a Launching,
+    pub(crate) pace: Pace,
     /// How often each case is launched.
-    pub(super) repeats: u32,
+    pub(crate) repeats: u32,
     /// The devices it may run on; nobody's on the CPU and on a model.
-    pub(super) devices: Option<&'a DevicePool>,
+    pub(crate) devices: Option<&'a DevicePool>,
+}
+
+impl<'a> CaseRunner<'a> {
+    /// For a kernel that was built, on what was chosen for it. `repeats` is how often each case is to be launched, if
+    /// anybody said so.
+    pub(crate) fn new(
+        cx: &'a Context,
+        workshop: &'a Workshop,
+        manifest: &'a Manifest,
+        built: &'a Built,
+        launching: &'a Launching,
+        pool: &'a DevicePool,
+        repeats: Option<u32>,
+    ) -> Result<Self, RunError> {
+        let pace = Pace::of(cx, launching.path);
+        let repeats = deadlines::repeats(cx, pace, repeats)?;
+        let devices = (launching.path == LaunchPath::Direct).then_some(pool);
+        Ok(Self { cx, workshop, manifest, built, launching, pace, repeats, devices })
+    }
 }
 
 impl CaseRunner<'_> {
     /// Runs one case, and tells of it.
-    pub(super) fn run(&self, case: &Case) -> Result<CaseResult, RunError> {
+    pub(crate) fn run(&self, case: &Case) -> Result<CaseResult, RunError> {
         let name = format!("{} {case}", self.manifest.name);
         let task = format!("case:{name}");
         self.cx.emit(Event::Started { task: task.clone(), message: format!("Running {name}"), total_bytes: None });
@@ -70,6 +90,13 @@ impl CaseRunner<'_> {
         Ok(result)
     }
 
+    /// Launches one case and then times it. `expected` is how long a launch takes: a deadline has to leave room for all.
+    pub(crate) fn time(&self, case: &Case, timing: Timing, expected: Duration) -> Result<Launched, RunError> {
+        let bound = bind(self.manifest, case, Cores::from(self.launching.soc))?;
+        let inputs = inputs::make(self.manifest, &bound)?;
+        self.launch(case, &bound, &inputs, Some((timing, expected)))
+    }
+
     /// Without a device a case is blocked, and what others gave before stays.
     fn launch_and_judge(
         &self,
@@ -79,7 +106,7 @@ impl CaseRunner<'_> {
         golden: &BTreeMap<String, Tensor>,
         result: &mut CaseResult,
     ) -> Result<(), RunError> {
-        match self.launch(case, bound, inputs) {
+        match self.launch(case, bound, inputs, None) {
             Ok(launched) => {
                 result.launch = Some(LaunchReport::new(self.launching, &launched));
                 judge(self.manifest, bound, launched, inputs, golden, result)
@@ -93,7 +120,14 @@ impl CaseRunner<'_> {
         }
     }
 
-    fn launch(&self, case: &Case, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Launched, RunError> {
+    fn launch(
+        &self,
+        case: &Case,
+        bound: &BoundCase,
+        inputs: &BTreeMap<String, Tensor>,
+        timed: Option<(Timing, Duration)>,
+    ) -> Result<Launched, RunError> {
+        let limits = limits(self.cx, self.pace)?;
         let on_cpu = self.launching.path == LaunchPath::Cpu;
         let request = LaunchRequest {
             library: self.built.library.clone(),
@@ -102,8 +136,9 @@ impl CaseRunner<'_> {
             acl: acl_candidates(self.cx, self.workshop, on_cpu)?,
             device: self.launching.device_number(),
             memory_limit: on_cpu.then(physical_memory),
-            repeats: self.repeats,
-            limits: limits(self.cx, self.pace)?,
+            repeats: if timed.is_some() { 1 } else { self.repeats },
+            timing: timed.map(|(timing, _)| timing),
+            limits: Limits { process: limits.process + timed.map_or(Duration::ZERO, time_for), ..limits },
         };
         let worker = &self.workshop.setup.worker;
         if let Some(model) = &self.launching.model {
@@ -116,6 +151,12 @@ impl CaseRunner<'_> {
             None => launch(&cx, worker, &request)?,
         })
     }
+}
+
+/// What all timed launches may take beyond the deadline of one: four times what is expected, and a tenth of a second for
+/// each to write over caches.
+fn time_for((timing, expected): (Timing, Duration)) -> Duration {
+    (expected * 4 + Duration::from_millis(100)) * timing.warmup.saturating_add(timing.repeats)
 }
 
 fn acl_candidates(cx: &Context, workshop: &Workshop, on_cpu: bool) -> Result<Vec<PathBuf>, RunError> {

@@ -11,6 +11,7 @@ use pto_context::{BadSeconds, is_disk_full};
 use pto_golden::{DType, ExprError};
 use pto_launch::{BadDevice, LaunchError, LaunchPath, NoDevice, NoPath};
 use pto_platform::{PlatformError, Target};
+use pto_ptoas::AssembleError;
 
 use super::deadlines::MOST_REPEATS;
 use crate::KernelError;
@@ -74,6 +75,9 @@ pub enum RunError {
     /// The CPU back end.
     #[error(transparent)]
     Cpu(#[from] CpuError),
+    /// A `.pto` source was not assembled.
+    #[error(transparent)]
+    Assemble(#[from] AssembleError),
     /// CANN or its compiler is not here.
     #[error(transparent)]
     Cann(#[from] CannError),
@@ -250,6 +254,9 @@ impl RunError {
             Self::Store(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Launch(LaunchError::Interrupted) | Self::Interrupted => Fault::Interrupt,
             Self::Cpu(error) if error.is_the_kernels() => Fault::Kernel,
+            Self::Assemble(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Assemble(error) if error.is_the_sources() => Fault::Kernel,
+            Self::Assemble(error) if error.is_the_inputs() => Fault::Input,
             Self::Plan(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Plan(error) if error.is_the_kernels() => Fault::Kernel,
             Self::Launch(error) if error.is_the_kernels() => Fault::Kernel,
@@ -276,6 +283,7 @@ impl RunError {
             Self::Unreadable { .. }
             | Self::Cpu(_)
             | Self::Cann(_)
+            | Self::Assemble(_)
             | Self::Plan(_)
             | Self::Launch(_)
             | Self::NoPath(_)
@@ -306,6 +314,7 @@ impl RunError {
             // What the compiler says of a kernel says where; the command is long, and `--verbose` shows it.
             Self::Cpu(error) if error.is_the_kernels() => None,
             Self::Cpu(error) => error.hint(),
+            Self::Assemble(error) => error.hint(),
             Self::Cann(error) => Some(error.hint()),
             Self::Plan(error) => error.hint(),
             Self::Launch(error) => error.hint(),

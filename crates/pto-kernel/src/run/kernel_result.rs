@@ -8,6 +8,7 @@ use pto_launch::LaunchPath;
 use pto_platform::Target;
 use serde::Serialize;
 
+use super::assembly::Assembled;
 use super::case_result::{CaseResult, CaseStatus};
 use super::error::RunError;
 use super::launching::Launching;
@@ -131,13 +132,16 @@ pub struct BuildReport {
     pub headers: PathBuf,
     /// What the compiler warned of.
     pub warnings: String,
+    /// The `.pto` sources and what they were assembled to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assembled: Vec<Assembled>,
     /// The command lines that made it, as they can be pasted into a shell. They go into the record, not into reports.
     #[serde(skip)]
     pub commands: Vec<String>,
 }
 
 impl KernelResult {
-    pub(super) fn new(
+    pub(crate) fn new(
         manifest: &Manifest,
         target: Target,
         launching: &Launching,

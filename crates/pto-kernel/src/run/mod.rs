@@ -6,12 +6,13 @@
 //! a [`Suite`] of kernels and gives a [`Report`], to which one that could not be tried belongs like the others.
 
 mod advice;
+mod assembly;
 mod build;
-mod case;
+pub(crate) mod case;
 mod case_result;
 mod deadlines;
 mod error;
-mod fit;
+pub(crate) mod fit;
 mod golden;
 mod input;
 mod inputs;
@@ -30,12 +31,13 @@ mod workshop;
 use std::time::Instant;
 
 use pto_context::{Context, in_parallel};
-use pto_launch::{DevicePool, LaunchPath};
+use pto_launch::LaunchPath;
 use pto_platform::{Soc, Target};
 
 use crate::cases::{Case, CaseFilter, Cores, bind, derive};
 use crate::manifest::Manifest;
 
+pub use assembly::Assembled;
 pub use build::{Built, build_kernel, cpu_request};
 pub use case_result::{CaseResult, CaseStatus};
 pub use deadlines::{MOST_REPEATS, Pace};
@@ -43,7 +45,7 @@ pub use error::{Fault, RunError};
 pub use kernel_result::{BuildReport, Chosen, KernelResult, KernelStatus, NotTried, Problem};
 pub use launching::{HostFacts, LaunchReport, Launching, SimulationReport};
 pub use on_host::{suggested_target, test_on_host};
-pub use pins::{ACL_HEADERS, PTO_ISA, zig};
+pub use pins::{ACL_HEADERS, ARTIFACTS, PTO_ISA, zig};
 pub use plan::{KernelPlan, plan_kernel};
 pub use repeats::{Difference, Repeats};
 pub use report::{Report, Totals};
@@ -90,13 +92,8 @@ pub fn test_kernel(
     let note = smallest_on_a_model(manifest, &launching, options, &mut cases)?;
     let built = build_kernel(cx, workshop, manifest, soc).map_err(|error| error.in_manifest(manifest))?;
     fit::check(&built, target, launching.path)?;
-    let pace = Pace::of(cx, launching.path);
-    let repeats = deadlines::repeats(cx, pace, options.repeats)?;
-    let wait = deadlines::device_wait(cx)?;
-    let pool = DevicePool::new(cx, launching.slots(), &format!("kernel `{}`", manifest.name), wait);
-    let devices = (launching.path == LaunchPath::Direct).then_some(&pool);
-    let runner =
-        case::CaseRunner { cx, workshop, manifest, built: &built, launching: &launching, pace, repeats, devices };
+    let pool = launching.pool(cx, manifest)?;
+    let runner = case::CaseRunner::new(cx, workshop, manifest, &built, &launching, &pool, options.repeats)?;
     let results = in_parallel(&cases, launching.jobs(options.jobs), |case| match runner.run(case) {
         Ok(result) => {
             progress(&result);

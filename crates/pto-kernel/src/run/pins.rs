@@ -29,6 +29,19 @@ pub const ACL_HEADERS: WheelPin = WheelPin {
     keep: Some("torch_npu/include/third_party/acl/inc"),
 };
 
+/// A library of kernels that CANN's compiler built for A2 and A3, which the reader of artifacts is checked with.
+pub const ARTIFACTS: WheelPin = WheelPin {
+    name: "pto-kernels",
+    version: "0.1.7",
+    file: "pto_kernels-0.1.7-cp311-cp311-manylinux_2_34_x86_64.whl",
+    sha256: "ec44192025c91d3de9e28258ead579fcd3445b27d378010d2b2b0439fcbf4c14",
+    size: 9_006_066,
+    unpacked_size: 50_644_959,
+    python: "3.11",
+    platform: "manylinux_2_34_x86_64",
+    keep: Some("pto_kernels/lib"),
+};
+
 const ZIG_X86_64: WheelPin = WheelPin {
     name: "ziglang",
     version: "0.17.1",

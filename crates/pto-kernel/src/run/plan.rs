@@ -9,6 +9,7 @@ use pto_context::Context;
 use pto_platform::Target;
 use serde::Serialize;
 
+use super::assembly::assemble;
 use super::error::RunError;
 use super::input::{CompileInput, defines};
 use super::workshop::Setup;
@@ -26,17 +27,23 @@ pub struct KernelPlan {
     pub plan: Plan,
 }
 
-/// What bisheng would be asked to do, on a machine with or without it.
+/// What bisheng would be asked to do, on a machine with or without it. `.pto` sources are assembled for that: what there is
+/// to compile depends on what comes out.
 ///
 /// # Errors
 /// The manifest and its sources do not fit together, or a path cannot be put on a command line.
 pub fn plan_kernel(cx: &Context, setup: &Setup, manifest: &Manifest, target: Target) -> Result<KernelPlan, RunError> {
+    let soc = target.default_soc().ok_or(RunError::NoSoc { target })?;
+    let assembly = assemble(cx, setup, manifest, target, soc)?;
+    let manifest = assembly.as_ref().map_or(manifest, |assembly| &assembly.manifest);
     let sources = manifest.read_sources()?;
     let input = CompileInput::new(manifest, &sources)?;
     let out_dir = setup.artifacts.root().join("bisheng").join(target.name()).join(&manifest.name);
     let request = BishengRequest { out_dir, ..request(cx, manifest, target, &input) };
     let toolchain = cann::Toolchain::assume(cx, &setup.cann());
-    let plan = kernel_plan(cx, &request, &toolchain)?;
+    let mut plan = kernel_plan(cx, &request, &toolchain)?;
+    let assembled = assembly.iter().flat_map(|assembly| &assembly.assembled);
+    plan.notes.extend(assembled.map(|one| format!("assembled `{}`: {}", one.source.display(), one.command)));
     Ok(KernelPlan { symbol: input.symbol, library: request.library().path(), plan })
 }
 

@@ -4,6 +4,7 @@ mod keeper;
 mod notes;
 mod process;
 mod session;
+mod timed;
 mod watchdog;
 
 use std::io::Write;
@@ -46,14 +47,14 @@ fn run(exchange: &Exchange) -> ! {
         Ok(opened) => opened,
         Err(refusal) => leave(exchange, &Answer::Refused(refusal)),
     };
-    let outcome = session.launch_all(exchange, &request, &watchdog);
+    let outcome = session.launch_all(exchange, &request, &watchdog).and_then(|()| session.time(exchange, &request));
     process::occupy_standard_descriptors();
     let verdict = match session::verdict(exchange, &request, outcome) {
         Ok(verdict) => verdict,
         Err(refusal) => leave(exchange, &Answer::Refused(refusal)),
     };
     let completed = verdict == Verdict::Completed;
-    let mut report = Report { verdict, notes: Vec::new(), runs: session.runs() };
+    let mut report = Report { verdict, notes: Vec::new(), runs: session.runs(), samples: session.samples() };
     // Answered twice: a kernel that was stopped midway may hold a lock that its runtime's report needs.
     answer(exchange, &Answer::Launched(report.clone()));
     report.notes = session.notes();

@@ -18,7 +18,7 @@ use crate::run::{KEPT_VARIANTS, Run};
 use crate::verdict::{Note, Verdict};
 
 use super::watchdog::Watchdog;
-use super::{notes, process};
+use super::{notes, process, timed};
 
 /// A library that was given a limit keeps it itself, and then says what it knows. If it does not come back at all, the
 /// watchdog ends it so much later.
@@ -33,6 +33,8 @@ pub(super) struct Session {
     runs: Vec<Run>,
     /// How many different sets of outputs they gave.
     variants: u32,
+    /// The times of the launches that were timed.
+    samples: Vec<Duration>,
     stream: Stream,
     device: Device,
     launcher: *const c_void,
@@ -64,7 +66,32 @@ impl Session {
         // SAFETY: the symbol is only taken as an address here.
         let launcher = unsafe { kernel.get::<*const c_void>(request.symbol.as_bytes()) };
         let launcher = launcher.map_err(|_| Refusal::NoSymbol)?.into_raw().cast_const();
-        Ok(Self { buffers: Vec::new(), times: None, runs: Vec::new(), variants: 0, stream, device, launcher, kernel })
+        Ok(Self {
+            buffers: Vec::new(),
+            times: None,
+            runs: Vec::new(),
+            variants: 0,
+            samples: Vec::new(),
+            stream,
+            device,
+            launcher,
+            kernel,
+        })
+    }
+
+    /// Times further launches with the same buffers, which are not filled anew.
+    pub(super) fn time(&mut self, exchange: &Exchange, request: &LaunchRequest) -> Result<(), Stop> {
+        let Some(timing) = &request.timing else { return Ok(()) };
+        exchange.enter(request.repeats - 1, Phase::Launch);
+        let values = values(&request.arguments, &self.buffers, &self.stream);
+        let call = || Ok(call_here(self.launcher, &values).map(drop)?);
+        self.samples = timed::run(timing, &self.device, &self.stream, request.limits.sync, call)?;
+        Ok(())
+    }
+
+    /// The times of the launches that were timed.
+    pub(super) fn samples(&self) -> Vec<Duration> {
+        self.samples.clone()
     }
 
     /// Launches as often as is asked for, and stops at the first repeat that goes wrong.

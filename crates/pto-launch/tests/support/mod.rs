@@ -123,6 +123,7 @@ impl Rig {
             device: 0,
             memory_limit: None,
             repeats: 1,
+            timing: None,
             limits: Limits { process: Duration::from_secs(120), launch: MINUTE, sync: MINUTE, teardown: MINUTE },
         }
     }

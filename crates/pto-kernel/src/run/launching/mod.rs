@@ -9,9 +9,10 @@ use std::path::PathBuf;
 
 use pto_compile::cann;
 use pto_context::Context;
-use pto_launch::{Asked, Candidate, LaunchPath, Slot, choose_path, rank_devices};
+use pto_launch::{Asked, Candidate, DevicePool, LaunchPath, Slot, choose_path, rank_devices};
 use pto_platform::{Soc, Target};
 
+use super::deadlines::device_wait;
 use super::error::RunError;
 use super::workshop::Workshop;
 use super::{TestOptions, soc_for};
@@ -102,10 +103,18 @@ impl Launching {
     }
 
     /// The devices as processes of this machine agree on them.
-    pub(super) fn slots(&self) -> Vec<Slot> {
+    fn slots(&self) -> Vec<Slot> {
         // Where there is no node, a device is known by what ACL calls it.
         let slot = |device: &Candidate| Slot { device: device.device, node: device.node.unwrap_or(device.device) };
         self.devices.iter().map(slot).collect()
+    }
+
+    /// The devices it may run on, as they are shared with other runs.
+    ///
+    /// # Errors
+    /// The environment names no time to wait for one.
+    pub(crate) fn pool(&self, cx: &Context, manifest: &Manifest) -> Result<DevicePool, RunError> {
+        Ok(DevicePool::new(cx, self.slots(), &format!("kernel `{}`", manifest.name), device_wait(cx)?))
     }
 
     /// How many cases may run at once, `None` for as many as there are processors: a device is nobody's to share, and the
