@@ -28,6 +28,7 @@
 
 pub mod adopt;
 pub mod bench;
+pub mod bind;
 pub mod cases;
 pub mod discover;
 mod elide;

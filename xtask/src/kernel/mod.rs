@@ -2,6 +2,7 @@
 
 mod adopt;
 mod bench;
+mod bind;
 mod build;
 mod clean;
 mod done;
@@ -47,6 +48,8 @@ enum Verb {
     Test(test::Args),
     /// Time kernels that are right, over sizes, against a roofline and a saved run
     Bench(bench::Args),
+    /// Write and build a Python package for a kernel
+    Bind(bind::Args),
     /// Show what was verified, how and when, and whether it still holds
     Log(log::Args),
     /// Hold kernels against the definition of done
@@ -68,6 +71,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Verb::Build(args) => build::run(args),
         Verb::Test(args) => test::run(args),
         Verb::Bench(args) => bench::run(args),
+        Verb::Bind(args) => bind::run(args),
         Verb::Log(args) => log::run(args),
         Verb::Done(args) => done::run(args),
         Verb::Lint(args) => lint::run(args),

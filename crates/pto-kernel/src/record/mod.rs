@@ -17,6 +17,7 @@ mod markdown;
 mod model;
 mod versions;
 
+pub(crate) use book::write_whole;
 pub use book::{Contents, Entry, Logbook, Unreadable};
 pub use done::{DoneReport, Item, ItemStatus, VERIFICATION, definition_of_done};
 pub use fresh::Freshness;
