@@ -289,6 +289,17 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_leaves_its_map_alone_is_understood() {
+        let dir = tempfile::tempdir().unwrap();
+        let exchange = Exchange::new(dir.path());
+        assert_eq!(exchange.read_run_mode(), None);
+        let maps =
+            "1-2 r-xp 0 00:00 1 /cann/lib64/libascendcl.so\n3-4 r-xp 0 00:00 2 /cann/lib/libruntime_camodel.so\n";
+        fs_err::write(dir.path().join("maps"), maps).unwrap();
+        assert_eq!(exchange.read_run_mode().unwrap().ran_on(), pto_platform::RanOn::Model);
+    }
+
+    #[test]
     fn a_partial_answer_is_none() {
         let dir = tempfile::tempdir().unwrap();
         let exchange = Exchange::new(dir.path());
