@@ -99,6 +99,7 @@ mod tests {
             device: 0,
             memory_limit: None,
             repeats: 1,
+            timing: None,
             limits: Limits { process: limit, launch: limit, sync: limit, teardown: limit },
         }
     }
