@@ -237,6 +237,10 @@ fn the_variables_and_options_of_the_model() {
     assert_eq!(kernel["soc"], "Ascend950PR_9579");
     let args = bench.only_call("msprof").args;
     assert_eq!(args[2..4], ["--soc-version=Ascend950PR_9579", "--timeout=60"]);
+    // Without the usual one, one that there is a model of.
+    bench.set("MSPROF_SOC_VERSION", "");
+    bench.cann.remove("tools/simulator/Ascend950PR_9599");
+    assert_eq!(bench.model("msprof", Behaviour::Succeed, 0)["soc"], "Ascend950PR_9579");
     bench.set("MSPROF_SOC_VERSION", "Ascend950");
     let said = bench.run(&["--target", "a5", "--launch", "msprof"]).expect(2);
     assert!(said.says("`MSPROF_SOC_VERSION` names no SoC"), "{said}");
@@ -347,6 +351,74 @@ fn a_shell_that_sourced_setenv_needs_no_variables() {
     command.env("PTO_ACLSIM_FAULT", "aclrtSetDevice=507899");
     let said = Ran::from(command.output().unwrap()).expect(0);
     assert!(said.says("a2a3 by msprof on model (Ascend910B2)"), "{said}");
+}
+
+#[test]
+fn a_program_that_is_linked_with_the_model_takes_the_workers_place() {
+    for (layout, dir) in [
+        (SimulatorLayout::BySoc, "tools/simulator/Ascend950PR_9599/lib".to_owned()),
+        (SimulatorLayout::ByArch, format!("{}-linux/simulator/dav_3510/lib", std::env::consts::ARCH)),
+    ] {
+        let Some(bench) = Bench::with_layout(layout) else { return };
+        let bench = bench.with_npu("Ascend910B2").env("LD_LIBRARY_PATH", "/opt/mine:");
+        let kernel = bench.json(&["--target", "a5", "--launch", "linked"], 0);
+        assert_eq!((&kernel["status"], &launch(&kernel)["mode"]), (&Value::from("passed"), &Value::from("model")));
+        let link = bench.cann.calls("bisheng").pop().unwrap().args;
+        let model = bench.cann.root.join(&dir).display().to_string();
+        let at = |word: &str| link.iter().position(|arg| arg == word).unwrap_or_else(|| panic!("{word}: {link:?}"));
+        assert!(at("-lfoo") < at("-lruntime_camodel") && at("-lruntime_camodel") < at("-lascendcl"), "{link:?}");
+        assert!(at(&format!("-L{model}")) < at("-lruntime_camodel"), "{link:?}");
+        let command = launch(&kernel)["simulation"]["command"].as_str().unwrap();
+        let root = bench.cann.root.display();
+        let path =
+            format!("LD_LIBRARY_PATH={model}:{root}/runtime/lib64/stub:/opt/mine PTO_LAUNCH_WORKER=1 PTO_SIMULATOR=1");
+        assert!(command.starts_with(&path), "{command}\n{path}");
+    }
+}
+
+#[test]
+fn a_linked_program_is_judged_as_the_worker_is() {
+    let Some(bench) = Bench::new() else { return };
+    let mut bench = bench.with_npu("Ascend910B2");
+    let linked = ["--target", "a5", "--launch", "linked"];
+    for (fault, status, why) in [
+        ("aclrtSynchronizeStreamWithTimeout=crash", "crashed", "crashed by SIGSEGV while the kernel ran"),
+        ("aclrtSynchronizeStreamWithTimeout=507015", "fault", "`aclrtSynchronizeStreamWithTimeout` failed with 507015"),
+        ("aclrtDestroyStream=crash", "crashed", "crashed by SIGSEGV while releasing the device"),
+    ] {
+        bench.set("PTO_ACLSIM_FAULT", fault);
+        let kernel = bench.json(&linked, 1);
+        let case = &kernel["cases"][0];
+        assert_eq!(case["status"], status, "{fault}: {case}");
+        assert!(case["message"].as_str().unwrap().starts_with(why), "{fault}: {case}");
+    }
+    bench.set("PTO_ACLSIM_FAULT", "");
+    bench.scratch.edit("foo/foo.cpp", "TADD", "TSUB");
+    assert_eq!(bench.json(&linked, 1)["cases"][0]["status"], "differs");
+}
+
+/// The same against a CANN that is really here: whatever it has is used, and what ran is what was promised.
+#[test]
+fn a_real_cann_does_what_the_stand_in_does() {
+    let Some(scratch) = Scratch::new() else { return };
+    let Some(cann) = pto_test::machine().var("ASCEND_HOME_PATH") else {
+        pto_test::absent("`ASCEND_HOME_PATH` names no CANN");
+        return;
+    };
+    scratch.kernel("foo");
+    for target in ["a2a3", "a5"] {
+        let mut command =
+            scratch.command(&["kernel", "test", "./foo", "--target", target, "--case", "n=4096", "--json"]);
+        let ran = Ran::from(command.env("ASCEND_HOME_PATH", &cann).output().unwrap());
+        let kernel = ran.json()["kernels"][0].clone();
+        if kernel["status"] == "blocked" {
+            pto_test::absent(&format!("this CANN runs no `{target}` kernels: {}", kernel["error"]["message"]));
+            continue;
+        }
+        assert_eq!(kernel["status"], "passed", "{ran}");
+        let expected = if kernel["launch"]["path"] == "direct" { "silicon" } else { "model" };
+        assert_eq!(launch(&kernel)["mode"], expected, "{ran}");
+    }
 }
 
 /// A kernel that never ends for one size, and three sizes.

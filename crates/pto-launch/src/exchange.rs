@@ -173,7 +173,11 @@ impl Exchange {
     }
 
     pub(crate) fn read_run_mode(&self) -> Option<RunMode> {
-        serde_json::from_slice(&std::fs::read(self.run_mode()).ok()?).ok()
+        match std::fs::read(self.run_mode()) {
+            Ok(mode) => serde_json::from_slice(&mode).ok(),
+            // A host program that takes the worker's place leaves the map itself.
+            Err(_) => RunMode::of_maps(&String::from_utf8_lossy(&std::fs::read(self.dir.join("maps")).ok()?)),
+        }
     }
 
     /// Says what the worker does from now on, and in which repeat, counted from 0. Replaced in one step, so there is always
@@ -282,6 +286,17 @@ mod tests {
             assert_eq!(KeptEnd::parse(&end.to_string()), Some(end));
         }
         assert_eq!(KeptEnd::parse("exited"), None);
+    }
+
+    #[test]
+    fn a_program_that_leaves_its_map_alone_is_understood() {
+        let dir = tempfile::tempdir().unwrap();
+        let exchange = Exchange::new(dir.path());
+        assert_eq!(exchange.read_run_mode(), None);
+        let maps =
+            "1-2 r-xp 0 00:00 1 /cann/lib64/libascendcl.so\n3-4 r-xp 0 00:00 2 /cann/lib/libruntime_camodel.so\n";
+        fs_err::write(dir.path().join("maps"), maps).unwrap();
+        assert_eq!(exchange.read_run_mode().unwrap().ran_on(), pto_platform::RanOn::Model);
     }
 
     #[test]

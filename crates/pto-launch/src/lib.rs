@@ -10,6 +10,10 @@
 //!
 //! What a worker leaves behind is ended with it, also processes that a kernel moved to a session of their own.
 //!
+//! Which device that is, and whether it is one at all or CANN's model of it, is a [choice](choose_path) that keeps kernels
+//! off silicon of another generation. On the model a [simulator](Simulation) starts the worker, and the verdict is still
+//! the worker's.
+//!
 //! A launch is repeated on request, in the same process, with all buffers filled anew; the bits of all repeats are
 //! compared: see [`Variants`].
 //!
@@ -57,6 +61,7 @@ mod error;
 mod exchange;
 mod host_acl;
 mod lease;
+mod linked;
 mod path;
 mod phase;
 mod queue;
@@ -72,6 +77,7 @@ pub use args::{Argument, Buffer, Init, Scalar};
 pub use error::LaunchError;
 pub use host_acl::{HOST_ACL_VARIABLE, host_acl};
 pub use lease::{DevicePool, Slot};
+pub use linked::host_program;
 pub use path::{
     Asked, BadDevice, Candidate, Choice, Host, LaunchPath, NoDevice, NoPath, Tools, UnknownPath, choose_path,
     rank_devices,

@@ -142,7 +142,8 @@ impl CaseRunner<'_> {
         };
         let worker = &self.workshop.setup.worker;
         if let Some(model) = &self.launching.model {
-            return Ok(simulate(self.cx, worker, &request, &model.simulation(self.workshop, self.manifest, case))?);
+            let simulation = model.simulation(self.cx, self.workshop, self.manifest, case, &request)?;
+            return Ok(simulate(self.cx, worker, &request, &simulation)?);
         }
         let cx = if on_cpu { playing(self.cx, self.launching.soc) } else { self.cx.clone() };
         Ok(match self.devices {

@@ -59,7 +59,8 @@ elif [ "$arch" ]; then
 elif [ "$object" ] || [ "$libs" ]; then
     # Host code, compiled and linked by the machine's own compiler with the same words.
     unset IFS
-    ${CXX:-c++} "$@" || fail "the host code does not compile"
+    # The model is a library that nothing refers to here, so the linker would leave it out.
+    ${CXX:-c++} -Wl,--no-as-needed "$@" || fail "the host code does not compile"
 else
     # Objects of kernels to a library. An object is the library already.
     set -- $sources

@@ -143,7 +143,8 @@ impl StandInCann {
         let compile = Invocation::new("cc").args(["-shared", "-x", "c", "/dev/null", "-o"]).arg(&empty);
         compile.run(cx).and_then(pto_process::Output::require_success).expect("a C compiler");
         let models = files(&self.root).into_iter().filter(|path| path.ends_with("libruntime_camodel.so"));
-        models.for_each(|path| {
+        let others = [self.root.join("lib64/libc_sec.so")];
+        models.chain(others).for_each(|path| {
             fs_err::copy(&empty, path).expect("a copy");
         });
         self

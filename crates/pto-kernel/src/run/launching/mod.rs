@@ -1,5 +1,6 @@
 //! How a kernel gets to run on this machine: path, device, SoC, simulator. Found out before anything is built.
 
+mod linked;
 mod machine;
 mod model;
 mod report;
@@ -60,6 +61,8 @@ impl Launching {
             None => model::soc_of_the_environment(cx, manifest, target)?.unwrap_or(soc),
         };
         let cann = cann::find_root(cx, None)?.path;
+        let named = options.soc.is_some() || cx.var(model::SOC_VARIABLE).is_some();
+        let soc = if named { soc } else { model::soc_with_a_model(cx, &cann, soc) };
         let host = workshop.host(cx);
         let found = model::Found::look(cx, &cann, soc);
         let choice = choose_path(target, &host.host(), &found.tools(), options.launch)?;
@@ -67,7 +70,7 @@ impl Launching {
         if choice.path == LaunchPath::Direct {
             launching.take_device(cx, target, host, options)?;
         } else {
-            launching.model = Some(found.model(cx, choice.path, manifest, target, soc)?);
+            launching.model = Some(found.model(cx, &cann, choice.path, manifest, target, soc)?);
         }
         Ok(launching)
     }
