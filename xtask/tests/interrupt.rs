@@ -134,6 +134,20 @@ fn while_a_kernel_runs() {
 }
 
 #[test]
+fn while_a_kernel_is_benched() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    scratch.edit("foo/foo.cpp", "TADD(yTile, xTile, zTile);", "for (volatile int i = 0;; i = i + 1) {}");
+    let bench = ["kernel", "bench", "./foo", "--case", "n=4096", "--verbose"];
+    let mut started = Started::new(scratch.plain_command(&bench), "bench");
+    started.wait_for("__pto-launch-worker");
+    let ran = started.interrupt().expect(130);
+    assert_eq!(ran.stdout, "", "{ran}");
+    let record = scratch.generated().join("verification/foo-cpu-interrupted-bench.json");
+    assert!(fs_err::read_to_string(record).unwrap().contains(r#""status": "interrupted""#));
+}
+
+#[test]
 fn while_a_golden_command_runs_and_json_is_wanted() {
     let Some(scratch) = Scratch::new() else { return };
     scratch.kernel("foo");
