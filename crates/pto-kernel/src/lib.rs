@@ -27,6 +27,8 @@
 //! ```
 
 pub mod adopt;
+pub mod bench;
+pub mod bind;
 pub mod cases;
 pub mod discover;
 mod elide;

@@ -45,6 +45,7 @@ fn run() -> Result<Launched, Box<dyn Error>> {
         acl: vec![pto_launch::host_acl(&cx, worker.program())?],
         device: 0,
         memory_limit: Some(16 << 30),
+        timing: None,
         sync_timeout: Duration::from_secs(30),
         process_timeout: Duration::from_secs(60),
     };

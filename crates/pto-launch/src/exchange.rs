@@ -4,6 +4,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,8 @@ pub(crate) struct Report {
     pub(crate) verdict: Verdict,
     pub(crate) notes: Vec<Note>,
     pub(crate) device_time_ns: Option<u64>,
+    /// The times of the launches that were timed.
+    pub(crate) samples: Vec<Duration>,
 }
 
 /// Why a launch was not tried.

@@ -32,6 +32,7 @@
 //!     acl: vec![host_acl(&cx, worker.program())?],
 //!     device: 0,
 //!     memory_limit: Some(16 << 30),
+//!     timing: None,
 //!     sync_timeout: Duration::from_secs(30),
 //!     process_timeout: Duration::from_secs(60),
 //! })?;
@@ -52,6 +53,7 @@ mod phase;
 mod request;
 mod simulation;
 mod supervise;
+mod timing;
 mod verdict;
 pub mod worker;
 
@@ -67,4 +69,5 @@ pub use pto_platform::{RanOn, RunMode};
 pub use request::LaunchRequest;
 pub use simulation::{SIMULATOR_VARIABLE, Simulated, Simulation, Simulator};
 pub use supervise::{Launched, Worker, launch, simulate};
+pub use timing::Timing;
 pub use verdict::{Note, Verdict};

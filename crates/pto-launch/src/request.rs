@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::{Argument, Buffer, Init};
 use crate::error::LaunchError;
+use crate::timing::Timing;
 
 /// One launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,9 @@ pub struct LaunchRequest {
     /// The most address space, in bytes, that the worker may take. Only for the CPU: a card's library maps far more. The
     /// stacks of a kernel's threads count, 8 MiB each.
     pub memory_limit: Option<u64>,
+    /// Whether it is timed after the launch whose verdict counts. Buffers are not filled anew in between.
+    #[serde(default)]
+    pub timing: Option<Timing>,
     /// How long a synchronization may take.
     pub sync_timeout: Duration,
     /// How long the whole process may take. A sensible one leaves more than `sync_timeout`, so that a kernel that hangs
@@ -88,6 +92,7 @@ mod tests {
             acl: vec!["libascendcl.so".into(), "sim/libascendcl.so".into()],
             device: 0,
             memory_limit: None,
+            timing: None,
             sync_timeout: Duration::from_secs(1),
             process_timeout: Duration::from_secs(2),
         }

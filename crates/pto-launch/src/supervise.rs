@@ -75,6 +75,8 @@ pub struct Launched {
     pub notes: Vec<Note>,
     /// From launch to end by the stream's clock, when events were recorded.
     pub device_time: Option<Duration>,
+    /// The times of the launches that were timed, in their order, by the stream's clock; empty unless that was asked for.
+    pub samples: Vec<Duration>,
     /// From starting the worker to its end.
     pub duration: Duration,
     /// What the kernel wrote to stdout and then what it wrote to stderr, as it is; of each the first and last 128 KiB.
@@ -139,6 +141,7 @@ fn launch_on(
         verdict: report.verdict,
         notes: report.notes,
         device_time: report.device_time_ns.map(Duration::from_nanos),
+        samples: report.samples,
         duration: ended.duration,
         said: match simulation {
             Some(_) => noise_removed(&[ended.stdout.masked(), ended.stderr.masked()].concat()),
@@ -191,7 +194,12 @@ fn judge(
             status: ended.status.to_string(),
             last_words: last_words_of(ended),
         }),
-        None => Ok(Report { verdict: death(exchange, ended, worker)?, notes: Vec::new(), device_time_ns: None }),
+        None => Ok(Report {
+            verdict: death(exchange, ended, worker)?,
+            notes: Vec::new(),
+            device_time_ns: None,
+            samples: Vec::new(),
+        }),
     }
 }
 

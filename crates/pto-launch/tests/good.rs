@@ -2,7 +2,7 @@
 
 mod support;
 
-use pto_launch::{Argument, Init, Note, Scalar, Verdict};
+use pto_launch::{Argument, Init, Note, Scalar, Timing, Verdict};
 use support::{N, PATTERN, Rig, filled, library};
 
 #[test]
@@ -84,4 +84,16 @@ fn the_worker_sees_the_contexts_variables() {
     let mut request = rig.request(&kernels, "fill");
     request.device = 2;
     assert_eq!(rig.launch(&request).unwrap().verdict, Verdict::Completed);
+}
+
+#[test]
+fn a_launch_is_timed_as_often_as_asked() {
+    let Some(kernels) = library("kernels.c") else { return };
+    let rig = Rig::new();
+    let mut request = rig.request(&kernels, "fill");
+    assert!(rig.launch(&request).unwrap().samples.is_empty());
+    request.timing = Some(Timing { warmup: 2, repeats: 5, flush_bytes: 1 << 16 });
+    let launched = rig.launch(&request).unwrap();
+    assert_eq!((launched.verdict, &launched.outputs["y"]), (Verdict::Completed, &filled(N)));
+    assert_eq!(launched.samples.len(), 5);
 }

@@ -11,7 +11,7 @@ use crate::{Arch, Core, OnChip, Target, arch, names};
 const TABLE: &str = include_str!("../data/soc-table.tsv");
 /// The columns this module reads by position; a table with others is refused.
 const COLUMNS: &str = "file\tSoC_version\tShort_SoC_version\tAIC_version\tCCEC_AIC_version\tCCEC_AIV_version\tNpuArch\t\
-                       ai_core_cnt\tcube_core_cnt\tvector_core_cnt\tub_size\tl0_c_size\tsupport_inf_nan";
+                       ai_core_cnt\tcube_core_cnt\tvector_core_cnt\tub_size\tl0_c_size\tsupport_inf_nan\tl2_size\tcube_freq";
 
 static SOCS: LazyLock<Vec<Soc>> =
     LazyLock::new(|| parse(TABLE).unwrap_or_else(|line| panic!("the built-in SoC table is malformed in line {line}")));
@@ -38,6 +38,10 @@ pub struct Soc {
     pub l0c_bytes: usize,
     /// Whether arithmetic can keep Inf and NaN instead of saturating.
     pub keeps_inf_nan: bool,
+    /// `l2_size`: the cache that all cores share, in bytes; 0 where the file says nothing.
+    pub l2_bytes: u64,
+    /// `cube_freq` in MHz; 0 where the file says nothing.
+    pub cube_mhz: u32,
     /// `CCEC_AIC_version`: the compiler's name for the cube or the only core.
     ccec_aic: &'static str,
 }
@@ -86,6 +90,15 @@ impl Soc {
         }
     }
 
+    /// What all cube cores can do with f16 and bf16 at most, in operations per second, a multiplication and an addition being
+    /// two: `cube_m_size`, `cube_n_size` and `cube_k_size` of the platform files are 16, so a core does 16 x 16 x 16 of both
+    /// in each cycle. `None` for generations that PTO is not built for, and where the frequency is not known.
+    pub fn cube_flops(&self) -> Option<f64> {
+        const PER_CYCLE: f64 = 2.0 * 16.0 * 16.0 * 16.0;
+        let known = self.target().is_some() && self.cube_mhz > 0;
+        known.then(|| PER_CYCLE * f64::from(self.cube_cores) * f64::from(self.cube_mhz) * 1e6)
+    }
+
     /// On-chip memory of one core; `None` for generations that PTO is not built for.
     pub fn on_chip(&self) -> Option<OnChip> {
         self.target().map(|_| OnChip {
@@ -109,7 +122,8 @@ fn parse(table: &'static str) -> Result<Vec<Soc>, usize> {
 
 fn parse_line(line: &'static str) -> Option<Soc> {
     let cells: Vec<&'static str> = line.split('\t').collect();
-    let [_, name, family, _, ccec_aic, _, npu_arch, ai, cube, vector, ub, l0c, inf_nan] = cells.try_into().ok()?;
+    let [_, name, family, _, ccec_aic, _, npu_arch, ai, cube, vector, ub, l0c, inf_nan, l2, mhz] =
+        cells.try_into().ok()?;
     Some(Soc {
         name,
         family,
@@ -120,6 +134,8 @@ fn parse_line(line: &'static str) -> Option<Soc> {
         ub_bytes: ub.parse().ok()?,
         l0c_bytes: l0c.parse().ok()?,
         keeps_inf_nan: inf_nan == "1",
+        l2_bytes: count(l2)?.into(),
+        cube_mhz: count(mhz)?,
         ccec_aic,
     })
 }
@@ -152,6 +168,13 @@ mod tests {
             let Some(target) = soc.target() else { continue };
             assert_eq!(soc.on_chip(), target.on_chip(), "{}", soc.name);
             assert_eq!(soc.vector_cores, 2 * soc.cube_cores, "{}", soc.name);
+            assert!(soc.l2_bytes >= 16 << 20 && soc.cube_flops().is_some(), "{}", soc.name);
         }
+    }
+
+    #[test]
+    fn the_cube_of_an_ascend910b2() {
+        let flops = Soc::by_name("Ascend910B2").unwrap().cube_flops().unwrap();
+        assert!((flops / 1e12 - 353.9).abs() < 0.1, "{flops}");
     }
 }

@@ -124,7 +124,7 @@ fn table(records: &[Shown<'_>]) -> String {
             Cell::new(&record.kernel),
             Cell::new(record.target.name()),
             Cell::new(&record.verb),
-            Cell::new(record.mode.map_or("-", pto_kernel::record::Mode::word)),
+            Cell::new(record.mode.map_or("-", pto_platform::RanOn::name)),
             Cell::styled(&record.status, |text| if record.passed { style::good(text) } else { style::error(text) }),
             Cell::new(format!("{passed} of {}", record.cases.len())),
             Cell::new(&record.written_at),

@@ -1,6 +1,8 @@
 //! `kernel`: everything about kernels, one file per verb.
 
 mod adopt;
+mod bench;
+mod bind;
 mod build;
 mod clean;
 mod done;
@@ -44,6 +46,10 @@ enum Verb {
     Build(build::Args),
     /// Compile, launch and verify kernels
     Test(test::Args),
+    /// Time kernels that are right, over sizes, against a roofline and a saved run
+    Bench(bench::Args),
+    /// Write and build a Python package for a kernel
+    Bind(bind::Args),
     /// Show what was verified, how and when, and whether it still holds
     Log(log::Args),
     /// Hold kernels against the definition of done
@@ -64,6 +70,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Verb::List(args) => list::run(args),
         Verb::Build(args) => build::run(args),
         Verb::Test(args) => test::run(args),
+        Verb::Bench(args) => bench::run(args),
+        Verb::Bind(args) => bind::run(args),
         Verb::Log(args) => log::run(args),
         Verb::Done(args) => done::run(args),
         Verb::Lint(args) => lint::run(args),

@@ -2,6 +2,7 @@
 
 use pto_context::Context;
 use pto_kernel::Manifest;
+use pto_kernel::bench::BenchReport;
 use pto_kernel::record::{Circumstances, Contents, Logbook, Record, interrupted, record};
 use pto_kernel::run::{KernelResult, KernelStatus, Report, Suite};
 use pto_platform::Target;
@@ -57,12 +58,30 @@ impl<'a> Asked<'a> {
         self.save(records)
     }
 
+    /// Records every kernel of a bench, with its times.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub fn benched(&self, report: &BenchReport) -> Result<(), Failure> {
+        let wanted = report.kernels.iter().filter(|kernel| kernel.status != KernelStatus::Skipped);
+        let records = wanted.filter_map(|kernel| {
+            let manifest = self.kernels.iter().find(|manifest| manifest.path == kernel.path)?;
+            let times = serde_json::json!({
+                "measures": report.measures, "note": report.note, "timing": kernel.timing, "cases": kernel.cases,
+            });
+            let circumstances =
+                Circumstances { verb: "bench".to_owned(), bench: Some(times), ..self.circumstances.clone() };
+            Some(record(self.cx, manifest, &kernel.verified, &circumstances))
+        });
+        self.save(records)
+    }
+
     /// Records that the user ended the run.
     ///
     /// # Errors
     /// A file cannot be read or written.
     pub fn interrupted(&self) -> Result<(), Failure> {
-        let Some(target) = self.target else { return Ok(()) };
+        let target = self.target.unwrap_or(Target::Cpu); // what is meant almost everywhere where nothing is said
         self.save(self.kernels.iter().map(|kernel| interrupted(self.cx, kernel, target, &self.circumstances)))
     }
 

@@ -64,7 +64,7 @@ pub(super) fn soc(name: &str) -> Result<&'static Soc, String> {
     Soc::by_name(name).map_err(|error| with_hint(&error, error.hint()))
 }
 
-fn case(given: &str) -> Result<CaseFilter, String> {
+pub(super) fn case(given: &str) -> Result<CaseFilter, String> {
     given.parse().map_err(|error: KernelError| with_hint(&error, error.hint()))
 }
 

@@ -247,7 +247,7 @@ fn manifests_shown_are_valid() {
 fn every_manifest_key_is_explained() {
     let page = page("kernel-toml.md");
     let stranger = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq";
-    let sections = ["", "[kernel]", "[[arg]]", "[launch]", "[golden]", "[cases]", "[tolerance]\ny = { X }"];
+    let sections = ["", "[kernel]", "[[arg]]", "[launch]", "[golden]", "[cases]", "[bench]", "[tolerance]\ny = { X }"];
     let vec_add = fs_err::read_to_string(root().join("examples/vec_add/kernel.toml")).unwrap();
     let mut wrong = Vec::new();
     let mut keys = 0;

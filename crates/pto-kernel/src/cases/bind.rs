@@ -111,6 +111,8 @@ pub enum Quantity {
     Value(String),
     /// The number of blocks.
     BlockDim,
+    /// This key of `[bench]`.
+    Cost(&'static str),
 }
 
 impl std::fmt::Display for Quantity {
@@ -120,6 +122,7 @@ impl std::fmt::Display for Quantity {
             Self::Valid(arg) => write!(f, "an extent in `valid` of `{arg}`"),
             Self::Value(arg) => write!(f, "`value` of `{arg}`"),
             Self::BlockDim => f.write_str("`block_dim`"),
+            Self::Cost(key) => write!(f, "`{key}` of [bench]"),
         }
     }
 }
@@ -140,6 +143,15 @@ pub fn bind(manifest: &Manifest, case: &Case, cores: Cores) -> Result<BoundCase,
     });
     let args = args.collect::<Result<_, KernelError>>()?;
     Ok(BoundCase { case: case.clone(), block_dim: binder.block_dim(cores)?, args })
+}
+
+/// What a launch of a case costs by an expression of `[bench]`.
+///
+/// # Errors
+/// The expression has no value.
+pub(crate) fn cost(manifest: &Manifest, case: &Case, expr: &Expr, key: &'static str) -> Result<i64, KernelError> {
+    let binder = Binder { manifest, case };
+    binder.eval(expr, Quantity::Cost(key), &|name| binder.dim(name))
 }
 
 struct Binder<'a> {

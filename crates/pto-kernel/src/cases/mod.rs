@@ -10,6 +10,7 @@ use std::fmt;
 
 use pto_platform::{Core, Soc};
 
+pub(crate) use bind::cost;
 pub use bind::{BoundArg, BoundCase, BoundTensor, BoundValue, Quantity, ScalarValue, bind};
 pub use derive::derive;
 pub use filter::CaseFilter;

@@ -4,6 +4,7 @@
 
 mod arg_types;
 mod args;
+mod bench;
 mod cases;
 mod check;
 mod diagnostic;
@@ -26,7 +27,7 @@ use toml::de::DeTable;
 pub use arg_types::{Arg, ArgKind, Dir, ScalarArg, ScalarFormula, ScalarType, TensorArg};
 pub use check::Check;
 pub use diagnostic::{Diagnostic, ManifestErrors, render};
-pub use model::{CaseList, Dim, Entry, Golden, Launch, ListedCase, Manifest, OutputRule, Ptoas, SignatureItem};
+pub use model::{Bench, CaseList, Dim, Entry, Golden, Launch, ListedCase, Manifest, OutputRule, Ptoas, SignatureItem};
 
 pub(crate) use check::MARK;
 pub(crate) use diagnostic::{nearest_help, quoted};
@@ -41,7 +42,8 @@ use fields::{Fields, Node};
 /// The name of the file.
 pub const FILE_NAME: &str = "kernel.toml";
 
-const SECTIONS: [&str; 9] = ["kernel", "dims", "arg", "launch", "golden", "tolerance", "cases", "lint", "ptoas"];
+const SECTIONS: [&str; 10] =
+    ["kernel", "dims", "arg", "launch", "golden", "tolerance", "cases", "bench", "lint", "ptoas"];
 
 impl Manifest {
     /// Reads and checks a manifest.
@@ -104,6 +106,8 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
     let allow = lint::read(root.get("lint"), sink);
     let ptoas = ptoas::read(root.get("ptoas"), kernel.as_ref().map(|kernel| kernel.sources.as_slice()), sink);
 
+    let bench = bench::read(root.get("bench"), &dims, sink);
+
     let kernel = kernel?;
     Some(Manifest {
         path: path.to_path_buf(),
@@ -120,6 +124,7 @@ fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
         golden: golden?,
         tolerance,
         cases,
+        bench,
         allow,
         ptoas,
         warnings: Vec::new(),

@@ -46,6 +46,8 @@ pub struct Manifest {
     pub tolerance: BTreeMap<String, OutputRule>,
     /// The cases it is tested with.
     pub cases: CaseList,
+    /// What a launch costs at least, for a bench.
+    pub bench: Bench,
     /// Rules of [`crate::lint`] that are off for this kernel.
     pub allow: Vec<lint::Rule>,
     /// How its `.pto` sources are assembled.
@@ -150,6 +152,15 @@ pub struct ListedCase {
     pub targets: Option<Vec<Target>>,
     /// Its line in the manifest.
     pub line: usize,
+}
+
+/// `[bench]`: what a launch costs, from dims.
+#[derive(Debug, Clone, Default)]
+pub struct Bench {
+    /// Bytes moved to and from device memory; `None` for every input and output once.
+    pub bytes: Option<Expr>,
+    /// Floating-point operations.
+    pub flops: Option<Expr>,
 }
 
 impl Manifest {

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use pto_context::Context;
-use pto_platform::{Soc, Target};
+use pto_platform::{RanOn, Soc, Target};
 use serde::Serialize;
 
 use super::book::Entry;
 use super::coverage::{self, Coverage, Tested};
 use super::fresh::Freshness;
 use super::make::place;
-use super::model::{Mode, Record};
+use super::model::Record;
 use crate::cases::{Cores, Edge};
 use crate::manifest::{Dim, Manifest};
 
@@ -111,7 +111,7 @@ fn of_target(manifest: &Manifest, target: Target, record: Option<&Record>) -> Ve
     };
     let said = |evidence: String| blocked.cloned().filter(|_| record.mode.is_none()).unwrap_or(evidence);
     let passed = record.cases.iter().filter(|case| case.status == "passed").count();
-    let wanted = if record.mode == Some(Mode::Silicon) { REPEATS_ON_SILICON } else { 1 };
+    let wanted = if record.mode == Some(RanOn::Silicon) { REPEATS_ON_SILICON } else { 1 };
     let freshness = Freshness::of(record);
     let judged = [
         (built, record.versions.compiler.clone().unwrap_or_else(|| record.status.clone())),

@@ -10,13 +10,11 @@ use pto_platform::{Soc, Target};
 
 use super::digest;
 use super::git::revision;
-use super::model::{
-    BlockDim, Commands, Digests, Dims, FileDigest, Mode, Record, RecordedCase, ToleranceUsed, TreeDigest,
-};
+use super::model::{BlockDim, Commands, Digests, Dims, FileDigest, Record, RecordedCase, ToleranceUsed, TreeDigest};
 use super::versions::versions;
 use crate::cases::{Case, Cores, Origin, bind};
 use crate::manifest::{Dim, Golden, Manifest};
-use crate::run::{CaseResult, KernelResult, KernelStatus, NotTried, Problem, soc_for};
+use crate::run::{CaseResult, KernelResult, KernelStatus, LaunchReport, NotTried, Problem, soc_for};
 
 /// What a result does not say of its run.
 #[derive(Debug, Clone, Default)]
@@ -56,15 +54,16 @@ pub fn record(
         target: result.target,
         soc: result.soc.map(str::to_owned),
         usual_soc: result.soc.is_none_or(|soc| usual_soc(manifest, result.target) == Some(soc)),
-        mode: ran.then(|| mode(result)),
-        device: ran.then_some(0),
+        mode: launches(result).find_map(|launch| launch.mode),
+        path: result.launch.as_ref().map(|chosen| word(&chosen.path)),
+        device: launches(result).find_map(|launch| launch.device),
         status: word(&result.status),
         passed: result.passed,
         complete: circumstances.complete,
         commands: Commands {
             repeat: circumstances.repeat.clone(),
             compile: result.build.as_ref().map(|build| build.commands.clone()).unwrap_or_default(),
-            launch: if ran { vec![call(manifest)] } else { Vec::new() },
+            launch: if ran { launched(manifest, result) } else { Vec::new() },
         },
         versions: versions(cx, result, circumstances),
         dims: dims(manifest),
@@ -109,8 +108,14 @@ fn was_launched(case: &CaseResult) -> bool {
     case.status != crate::run::CaseStatus::NoGolden
 }
 
-fn mode(result: &KernelResult) -> Mode {
-    if result.target == Target::Cpu { Mode::Host } else { Mode::Silicon }
+fn launches(result: &KernelResult) -> impl Iterator<Item = &LaunchReport> {
+    result.cases.iter().filter_map(|case| case.launch.as_ref())
+}
+
+/// The call of the launcher, and what simulators were asked for it.
+fn launched(manifest: &Manifest, result: &KernelResult) -> Vec<String> {
+    let commands = launches(result).filter_map(|launch| Some(launch.simulation.as_ref()?.command.clone()));
+    std::iter::once(call(manifest)).chain(commands).collect()
 }
 
 /// The call of the launcher, with names for values.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use pto_platform::RanOn;
+
 use super::book::Entry;
 use super::model::{Record, RecordedCase};
 
@@ -36,6 +38,9 @@ impl Record {
         if !self.cases.is_empty() {
             text += "\n| case | from | blocks | shapes | verdict | worst error |\n|---|---|---|---|---|---|\n";
             self.cases.iter().for_each(|case| row(case, &mut text));
+        }
+        if let Some(bench) = &self.bench {
+            text += &times(bench);
         }
         let commands = &self.commands;
         let lines = [&vec![commands.repeat.clone()], &commands.compile, &commands.launch];
@@ -84,9 +89,9 @@ impl Record {
         let soc = self.soc.as_deref().unwrap_or("no SoC");
         match self.mode {
             None => "nothing: it did not run".to_owned(),
-            Some(super::Mode::Host) => format!("host: the CPU played {soc}; no time here is a device's"),
-            Some(super::Mode::Model) => format!("model: CANN's simulator of {soc}; no time here is a device's"),
-            Some(super::Mode::Silicon) => {
+            Some(RanOn::Host) => format!("host: the CPU played {soc}; no time here is a device's"),
+            Some(RanOn::Model) => format!("model: CANN's simulator of {soc}; no time here is a device's"),
+            Some(RanOn::Silicon) => {
                 let device = self.device.map(|device| format!("device {device}, ")).unwrap_or_default();
                 format!("silicon: {device}{soc}")
             }
@@ -130,6 +135,21 @@ fn row(case: &RecordedCase, text: &mut String) {
         shapes.join(", "),
         cell(&case.status)
     );
+}
+
+/// The times of a bench, which are kept as its report has them.
+fn times(bench: &serde_json::Value) -> String {
+    let mut text = format!(
+        "\n{}\n\n| case | median | MAD | GB/s |\n|---|---|---|---|\n",
+        bench["note"].as_str().unwrap_or_default()
+    );
+    for case in bench["cases"].as_array().into_iter().flatten() {
+        let time = |key: &str| case["seconds"][key].as_f64().map_or_else(|| "-".to_owned(), crate::bench::human);
+        let rate = case["gbps"].as_f64().map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}"));
+        let name = case["case"].as_str().unwrap_or_default();
+        let _ = writeln!(text, "| {name} | {} | {} | {rate} |", time("median"), time("mad"));
+    }
+    text
 }
 
 fn list(values: &[u32]) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use pto_platform::Target;
+use pto_platform::{RanOn, Target};
 use serde::{Deserialize, Serialize};
 
 /// What was verified, how, and what came of it. One file, `ptokit.record/1`.
@@ -26,7 +26,9 @@ pub struct Record {
     /// Whether that is the one which is taken when nobody asks for another.
     pub usual_soc: bool,
     /// What the kernel really ran on; `None` if it did not run.
-    pub mode: Option<Mode>,
+    pub mode: Option<RanOn>,
+    /// The launch path: `direct`, `msprof`, `cannsim`, `linked` or `cpu`; `None` if none was chosen.
+    pub path: Option<String>,
     /// The device's index; `None` if it did not run.
     pub device: Option<u32>,
     /// `passed`, `failed`, `not_built`, `malformed`, `blocked`, `interrupted`.
@@ -58,29 +60,6 @@ pub struct Record {
     /// What a bench measured; `None` for a test.
     #[serde(default)]
     pub bench: Option<serde_json::Value>,
-}
-
-/// What a kernel really ran on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// A card.
-    Silicon,
-    /// CANN's model of one.
-    Model,
-    /// The CPU back end, which plays a card.
-    Host,
-}
-
-impl Mode {
-    /// The word for people and in JSON.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Silicon => "silicon",
-            Self::Model => "model",
-            Self::Host => "host",
-        }
-    }
 }
 
 /// Command lines that can be pasted into a shell.

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pto_acl::LoadPlan;
 use pto_context::{Context, Event};
 use pto_golden::{Tensor, poison};
-use pto_launch::{Argument, Buffer, Init, LaunchPath, LaunchRequest, Launched, Scalar, host_acl, launch, simulate};
+use pto_launch::{
+    Argument, Buffer, Init, LaunchPath, LaunchRequest, Launched, Scalar, Timing, host_acl, launch, simulate,
+};
 use pto_platform::Soc;
 
 use super::build::Built;
@@ -22,17 +24,17 @@ use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue,
 use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
 
 /// A kernel that was built, and where it runs.
-pub(super) struct CaseRunner<'a> {
-    pub(super) cx: &'a Context,
-    pub(super) workshop: &'a Workshop,
-    pub(super) manifest: &'a Manifest,
-    pub(super) built: &'a Built,
-    pub(super) launching: &'a Launching,
+pub(crate) struct CaseRunner<'a> {
+    pub(crate) cx: &'a Context,
+    pub(crate) workshop: &'a Workshop,
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) built: &'a Built,
+    pub(crate) launching: &'a Launching,
 }
 
 impl CaseRunner<'_> {
     /// Runs one case, and tells of it.
-    pub(super) fn run(&self, case: &Case) -> Result<CaseResult, RunError> {
+    pub(crate) fn run(&self, case: &Case) -> Result<CaseResult, RunError> {
         let name = format!("{} {case}", self.manifest.name);
         let task = format!("case:{name}");
         self.cx.emit(Event::Started { task: task.clone(), message: format!("Running {name}"), total_bytes: None });
@@ -56,7 +58,7 @@ impl CaseRunner<'_> {
                 result.message = why;
             }
             Ok(golden) => {
-                let launched = self.launch(case, &bound, &inputs)?;
+                let launched = self.launch(case, &bound, &inputs, None)?;
                 result.launch = Some(LaunchReport::new(self.launching, &launched));
                 judge(self.manifest, &bound, launched, &inputs, &golden, &mut result)?;
             }
@@ -65,7 +67,20 @@ impl CaseRunner<'_> {
         Ok(result)
     }
 
-    fn launch(&self, case: &Case, bound: &BoundCase, inputs: &BTreeMap<String, Tensor>) -> Result<Launched, RunError> {
+    /// Launches one case and then times it. `expected` is how long a launch takes: a deadline has to leave room for all.
+    pub(crate) fn time(&self, case: &Case, timing: Timing, expected: Duration) -> Result<Launched, RunError> {
+        let bound = bind(self.manifest, case, Cores::from(self.launching.soc))?;
+        let inputs = inputs::make(self.manifest, &bound)?;
+        self.launch(case, &bound, &inputs, Some((timing, expected)))
+    }
+
+    fn launch(
+        &self,
+        case: &Case,
+        bound: &BoundCase,
+        inputs: &BTreeMap<String, Tensor>,
+        timed: Option<(Timing, Duration)>,
+    ) -> Result<Launched, RunError> {
         let on_cpu = self.launching.path == LaunchPath::Cpu;
         let deadlines = Deadlines::of(self.cx, self.launching.path)?;
         let request = LaunchRequest {
@@ -75,8 +90,9 @@ impl CaseRunner<'_> {
             acl: acl_candidates(self.cx, self.workshop, on_cpu)?,
             device: self.launching.device_number(),
             memory_limit: on_cpu.then(physical_memory),
+            timing: timed.map(|(timing, _)| timing),
             sync_timeout: deadlines.sync,
-            process_timeout: deadlines.process,
+            process_timeout: deadlines.process + timed.map_or(Duration::ZERO, time_for),
         };
         let worker = &self.workshop.setup.worker;
         if let Some(model) = &self.launching.model {
@@ -85,6 +101,12 @@ impl CaseRunner<'_> {
         let cx = if on_cpu { playing(self.cx, self.launching.soc) } else { self.cx.clone() };
         Ok(launch(&cx, worker, &request)?)
     }
+}
+
+/// What all timed launches may take beyond the deadline of one: four times what is expected, and a tenth of a second for
+/// each to write over caches.
+fn time_for((timing, expected): (Timing, Duration)) -> Duration {
+    (expected * 4 + Duration::from_millis(100)) * timing.warmup.saturating_add(timing.repeats)
 }
 
 fn acl_candidates(cx: &Context, workshop: &Workshop, on_cpu: bool) -> Result<Vec<PathBuf>, RunError> {

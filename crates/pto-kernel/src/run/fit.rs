@@ -12,7 +12,7 @@ use super::error::RunError;
 ///
 /// # Errors
 /// The architectures differ, or the library brings a simulator of its own along and is not meant to.
-pub(super) fn check(built: &Built, target: Target, path: LaunchPath) -> Result<(), RunError> {
+pub(crate) fn check(built: &Built, target: Target, path: LaunchPath) -> Result<(), RunError> {
     let Some(expected) = target.arch() else { return Ok(()) };
     let artifact = Artifact::read(&built.library)
         .map_err(|error| RunError::Unreadable { library: built.library.clone(), reason: error.to_string() })?;

@@ -138,7 +138,7 @@ pub struct BuildReport {
 }
 
 impl KernelResult {
-    pub(super) fn new(
+    pub(crate) fn new(
         manifest: &Manifest,
         target: Target,
         launching: &Launching,

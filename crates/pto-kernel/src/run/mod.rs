@@ -8,11 +8,11 @@
 mod advice;
 mod assembly;
 mod build;
-mod case;
+pub(crate) mod case;
 mod case_result;
 mod deadlines;
 mod error;
-mod fit;
+pub(crate) mod fit;
 mod golden;
 mod input;
 mod inputs;

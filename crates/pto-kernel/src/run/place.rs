@@ -11,7 +11,7 @@ use crate::manifest::Manifest;
 
 impl RunError {
     /// The same error with the file and line that it is about, if it is about a line of the manifest.
-    pub(super) fn in_manifest(self, manifest: &Manifest) -> Self {
+    pub(crate) fn in_manifest(self, manifest: &Manifest) -> Self {
         let Some(line) = line(&self, manifest) else { return self };
         Self::InManifest { path: manifest.path.clone(), line, source: Box::new(self) }
     }
@@ -31,6 +31,7 @@ fn span(error: &RunError, root: &DeTable<'_>) -> Option<Range<usize>> {
             Quantity::Valid(name) => valid(root, name),
             Quantity::Value(name) => arg(root, name, "value"),
             Quantity::BlockDim => section(root, "launch", "block_dim"),
+            Quantity::Cost(key) => section(root, "bench", key),
         },
         RunError::Kernel(KernelError::Extent { arg: name, .. } | KernelError::TooLarge { arg: name, .. }) => {
             arg(root, name, "shape")

@@ -3,6 +3,7 @@
 mod notes;
 mod process;
 mod session;
+mod timed;
 
 use std::io::Write;
 
@@ -37,14 +38,15 @@ fn run(exchange: &Exchange) -> ! {
         Ok(opened) => opened,
         Err(refusal) => leave(exchange, &Answer::Refused(refusal)),
     };
-    let outcome = session.launch(exchange, &request);
+    let outcome = session.launch(exchange, &request).and_then(|()| session.time(exchange, &request));
     process::occupy_standard_descriptors();
     let verdict = match session::verdict(exchange, &request, outcome) {
         Ok(verdict) => verdict,
         Err(refusal) => leave(exchange, &Answer::Refused(refusal)),
     };
     let completed = verdict == Verdict::Completed;
-    let mut report = Report { verdict, notes: Vec::new(), device_time_ns: session.device_time_ns() };
+    let mut report =
+        Report { verdict, notes: Vec::new(), device_time_ns: session.device_time_ns(), samples: session.samples() };
     // Answered twice: a kernel that was stopped midway may hold a lock that its runtime's report needs.
     answer(exchange, &Answer::Launched(report.clone()));
     report.notes = session.notes();

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::path::Path;
+use std::time::Duration;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use pto_acl::{Acl, Device, DeviceBuffer, Event, LoadPlan, Stream};
@@ -15,13 +16,15 @@ use crate::phase::Phase;
 use crate::request::LaunchRequest;
 use crate::verdict::{Note, Verdict};
 
-use super::{notes, process};
+use super::{notes, process, timed};
 
 /// Everything a launch holds on the device. Dropped in this order, and only after a launch that completed.
 pub(super) struct Session {
     /// For each argument its buffer, if it has one.
     buffers: Vec<Option<DeviceBuffer>>,
     times: Option<(Event, Event)>,
+    /// The times of the launches that were timed.
+    samples: Vec<Duration>,
     stream: Stream,
     device: Device,
     launcher: *const c_void,
@@ -53,7 +56,7 @@ impl Session {
         // SAFETY: the symbol is only taken as an address here.
         let launcher = unsafe { kernel.get::<*const c_void>(request.symbol.as_bytes()) };
         let launcher = launcher.map_err(|_| Refusal::NoSymbol)?.into_raw().cast_const();
-        Ok(Self { buffers: Vec::new(), times: None, stream, device, launcher, kernel })
+        Ok(Self { buffers: Vec::new(), times: None, samples: Vec::new(), stream, device, launcher, kernel })
     }
 
     /// Fills the buffers, calls the launcher, waits, and hands the outputs over.
@@ -72,6 +75,21 @@ impl Session {
         self.stream.synchronize(Some(request.sync_timeout))?;
         exchange.enter(Phase::Download);
         self.download(exchange, request)
+    }
+
+    /// Times further launches with the same buffers, which are not filled anew.
+    pub(super) fn time(&mut self, exchange: &Exchange, request: &LaunchRequest) -> Result<(), Stop> {
+        let Some(timing) = &request.timing else { return Ok(()) };
+        exchange.enter(Phase::Launch);
+        let values = values(&request.arguments, &self.buffers, &self.stream);
+        let call = || Ok(call_here(self.launcher, &values)?);
+        self.samples = timed::run(timing, &self.device, &self.stream, request.sync_timeout, call)?;
+        Ok(())
+    }
+
+    /// The times of the launches that were timed.
+    pub(super) fn samples(&self) -> Vec<Duration> {
+        self.samples.clone()
     }
 
     fn upload(&mut self, exchange: &Exchange, request: &LaunchRequest) -> Result<(), Stop> {

@@ -113,6 +113,7 @@ impl Rig {
             acl: vec![self.acl()],
             device: 0,
             memory_limit: None,
+            timing: None,
             // Far more than a launch takes, also on a machine that builds something else meanwhile.
             sync_timeout: Duration::from_secs(60),
             process_timeout: Duration::from_secs(120),

@@ -1,0 +1,193 @@
+//! Python packages of kernels, built and used.
+#![expect(clippy::disallowed_methods, reason = "a test is the caller whom the rules are for")]
+
+mod scratch;
+
+use std::process::Command;
+use std::time::Duration;
+
+use scratch::{Ran, Scratch};
+
+/// Compares a kernel with NumPy, through the binding and through the runner.
+const VEC_ADD: &str = r#"
+import numpy as np, pytest_like, vec_add, run_vec_add
+x, z = (np.random.default_rng(seed).standard_normal(10000).astype(np.float16) for seed in (1, 2))
+y = vec_add.vec_add(x, z)
+assert y.dtype == np.float16 and (y == x + z).all()
+assert (run_vec_add.run({"x": x, "z": z})["y"] == x + z).all()
+mine = np.zeros_like(x)
+assert vec_add.vec_add(x, z=z, y=mine) is mine and (mine == x + z).all()
+launch, outputs = vec_add.prepare(x=x, z=z)
+for _ in range(3):
+    outputs["y"][:] = 0
+    launch()
+    assert (outputs["y"] == x + z).all()
+
+refuses = pytest_like.refuses
+refuses(lambda: vec_add.vec_add(x, z[:10]), "`z` has shape (10,), expected (10000,) with n=10000")
+refuses(lambda: vec_add.vec_add(x, z, n=7), "`x` has shape (10000,), expected (7,) with n=7")
+refuses(lambda: vec_add.vec_add(x.reshape(100, 100), z), "`x` has 2 dimensions, expected 1")
+refuses(lambda: vec_add.vec_add(x.astype(np.float32), z), "`x` is float32, expected float16")
+refuses(lambda: vec_add.vec_add(x[::2], z[::2]), "`x` is not contiguous")
+refuses(lambda: vec_add.vec_add(x), "`z` is missing")
+refuses(lambda: vec_add.vec_add(x, z, alpha=1), "takes no `alpha`")
+refuses(lambda: vec_add.vec_add(x, z, x), "takes 2 inputs")
+mine.flags.writeable = False
+refuses(lambda: vec_add.vec_add(x, z, y=mine), "`y` is read-only")
+refuses(lambda: run_vec_add.run({"x": x, "z": z.astype(np.float32)}), "`z` is float32, expected float16")
+"#;
+
+/// A tensor of torch on a device, as far as a binding looks at one: the memory is the simulated device's.
+const ON_DEVICE: &str = r#"
+import ctypes, sys, types, numpy as np, pytest_like, vec_add
+from vec_add import _acl
+
+class Tensor:
+    dtype, device = "torch.float16", types.SimpleNamespace(type="npu")
+    def __init__(self, device, array):
+        self.array, self.shape, self.pointer = array, array.shape, device.upload(array)
+    def data_ptr(self): return self.pointer.value
+    def is_contiguous(self): return True
+    def dim(self): return len(self.shape)
+
+device = _acl.Device()
+x, z, y = (np.random.default_rng(seed).standard_normal(10000).astype(np.float16) for seed in (1, 2, 3))
+on = {name: Tensor(device, array) for name, array in (("x", x), ("z", z), ("y", y))}
+launch, outputs = vec_add.prepare(stream=device.stream.value, **on)
+assert outputs["y"] is on["y"]
+launch()
+device.synchronize()
+device.download(on["y"].pointer, y)
+assert (y == x + z).all()
+pytest_like.refuses(lambda: vec_add.prepare(x=x, z=on["z"], y=on["y"]), "cannot be mixed")
+on["x"].device = types.SimpleNamespace(type="cpu")
+pytest_like.refuses(lambda: vec_add.vec_add(stream=device.stream.value, **on), "`x` is on the CPU")
+"#;
+
+/// The device never gets done; whoever holds the interpreter's lock meanwhile keeps this thread from ending the process.
+const WAITS: &str = r#"
+import os, threading, time, numpy as np, vec_add
+x = np.zeros(100, np.float16)
+threading.Thread(target=lambda: vec_add.vec_add(x, x), daemon=True).start()
+time.sleep(0.5)
+os._exit(7)
+"#;
+
+const EXPRESSIONS: &str = r#"
+from vec_add._spec import evaluate, Refused
+for text, value in [("ceil(n / 3)", 4), ("n // 3", 3), ("n % 4", 2), ("min(48, ceil(n / tile))", 2), ("(n - 1) / 9 * 2", 2),
+                    ("2 ** 3 - -n", 18), ("abs(3 - n)", 7), ("floor(n / 4)", 2), ("1 / 3 * 3", 1)]:
+    assert evaluate(text, {"n": 10, "tile": 8}) == value, text
+for text in ("n / 3", "__import__('os')", "n.real", "m"):
+    try:
+        evaluate(text, {"n": 10})
+    except Refused:
+        continue
+    raise AssertionError(text)
+"#;
+
+const MIX: &str = r#"
+import numpy as np, matmul_add
+random = np.random.default_rng(1)
+a, b, d = (random.standard_normal(shape).astype(np.float16) for shape in ((200, 128), (128, 64), (200, 64)))
+arguments = dict(zip("abd", (a, b, d)))
+dtypes = {name: dtype for name, _, dtype, _ in matmul_add._spec.TENSORS}
+arguments = {name: array.astype(dtypes[name]) for name, array in arguments.items()}
+c = matmul_add.matmul_add(**arguments)
+expected = a.astype(float) @ b.astype(float) + d.astype(float)
+assert np.abs(c.astype(float) - expected).max() < 0.1, np.abs(c - expected).max()
+"#;
+
+const HELPER: &str = r"
+def refuses(call, message):
+    try:
+        call()
+    except (TypeError, ValueError) as error:
+        assert message in str(error), str(error)
+    else:
+        raise AssertionError(f'not refused: {message}')
+";
+
+/// Whether this machine can build bindings, said where it cannot.
+fn tools() -> bool {
+    let runs = |program: &str, args: &[&str]| {
+        Command::new(program).args(args).output().is_ok_and(|output| output.status.success())
+    };
+    let there = runs("cmake", &["--version"]) && runs("python3", &["-c", "import numpy, pybind11"]);
+    if !there {
+        pto_test::skip("no cmake, or a python3 without numpy and pybind11; `.ci/run` installs them");
+    }
+    there
+}
+
+/// Writes and builds a package of an example, and runs scripts with it.
+fn check(example: &str, scripts: &[&str]) {
+    let Some(scratch) = Scratch::new() else { return };
+    if !tools() {
+        return;
+    }
+    scratch.example(example);
+    let document = scratch.run(&["kernel", "bind", example, "-o", "py", "--json"]).expect(0).json();
+    assert_eq!((&document["schema"], &document["path"]), (&"ptokit.kernel-bind/1".into(), &"py".into()));
+    assert!(document["extension"].as_str().unwrap().contains(&format!("/{example}/_{example}.")), "{document}");
+    for file in document["files"].as_array().unwrap() {
+        assert!(scratch.path().join("py").join(file.as_str().unwrap()).is_file(), "{file}");
+    }
+    scratch.write("py/pytest_like.py", HELPER);
+    for script in scripts {
+        let mut python = Command::new("python3");
+        python.args(["-c", script]).current_dir(scratch.path()).env("PYTHONPATH", scratch.path().join("py"));
+        let waits = *script == WAITS;
+        if waits {
+            python.env("PTO_ACLSIM_FAULT", "aclrtSynchronizeStream=hang");
+        }
+        let output = assert_cmd::Command::from_std(python).timeout(Duration::from_secs(120)).output().unwrap();
+        let _ = Ran::from(output).expect(if waits { 7 } else { 0 });
+    }
+}
+
+#[test]
+fn a_vector_kernel_from_python() {
+    check("vec_add", &[VEC_ADD, ON_DEVICE, EXPRESSIONS, WAITS]);
+}
+
+#[test]
+fn a_mix_kernel_brings_its_other_side() {
+    check("matmul_add", &[MIX]);
+}
+
+#[test]
+fn the_runner_needs_nothing_built() {
+    let Some(scratch) = Scratch::new() else { return };
+    if !tools() {
+        return;
+    }
+    scratch.example("softmax");
+    let document = scratch.run(&["kernel", "bind", "softmax", "--no-build", "--json"]).expect(0).json();
+    assert_eq!((&document["extension"], &document["commands"]), (&serde_json::Value::Null, &serde_json::json!([])));
+    let dir = scratch.path().join(document["path"].as_str().unwrap());
+    let mut python = Command::new("python3");
+    python.arg(dir.join("run_softmax.py")).args(["rows=70", "--out", "outputs"]).current_dir(scratch.path());
+    let summary = Ran::from(python.output().unwrap()).expect(0).json();
+    // Each row of a softmax sums up to 1.
+    let sum = summary["outputs"]["y"]["sum"].as_f64().unwrap();
+    assert!((sum - 70.0).abs() < 1e-3, "{summary}");
+    assert!(scratch.path().join("outputs/y.npy").is_file());
+    // Without its binding the package says how to get it.
+    let mut python = Command::new("python3");
+    let script = "import numpy, softmax; softmax.softmax(numpy.zeros((32, 128), numpy.float32))";
+    python.args(["-c", script]).env("PYTHONPATH", &dir);
+    let ran = Ran::from(python.output().unwrap()).expect(1);
+    assert!(ran.stderr.contains("the binding is not built: cmake -S . -B build"), "{ran}");
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let ran = scratch.run(&["kernel", "bind", "foo", "--python", "nonesuch-python"]).expect(3);
+    assert!(ran.stderr.contains("cannot start `python`") && ran.stderr.contains("--python"), "{ran}");
+    scratch.edit("foo/kernel.toml", "dtype = \"f16\"", "dtype = \"hif8\"");
+    let ran = scratch.run(&["kernel", "bind", "foo"]).expect(2);
+    assert!(ran.stderr.contains("`y` is hif8, which NumPy and torch have no type for"), "{ran}");
+}
