@@ -62,7 +62,8 @@ impl From<KernelStatus> for Outcome {
             KernelStatus::Passed | KernelStatus::Skipped => Self::Passed,
             KernelStatus::Failed | KernelStatus::NotBuilt => Self::Negative,
             KernelStatus::Malformed => Self::Malformed,
-            KernelStatus::Blocked => Self::Blocked,
+            // A report that was interrupted has an exit code of its own: see `kernel::outcome`.
+            KernelStatus::Blocked | KernelStatus::Interrupted => Self::Blocked,
         }
     }
 }
@@ -108,6 +109,11 @@ impl Failure {
     /// The user asked for the end.
     pub fn interrupted() -> Self {
         Self { code: INTERRUPTED, message: "interrupted".to_owned(), hint: None }
+    }
+
+    /// The same with what became of what was done by then.
+    pub fn interrupted_with(hint: String) -> Self {
+        Self { hint: Some(hint), ..Self::interrupted() }
     }
 
     /// A file could not be read or written.

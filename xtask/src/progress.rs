@@ -117,7 +117,8 @@ impl EventSink for Lines {
         let Ok(mut steps) = self.steps.lock() else { return };
         match event {
             Event::Started { task, message, total_bytes } => {
-                if total_bytes.is_some() && !quiet {
+                // A step that works says so in the end; one that waits for somebody else may not end for long.
+                if (total_bytes.is_some() || task.starts_with("wait:")) && !quiet {
                     anstream::eprintln!("{message}");
                 }
                 let now = Instant::now();

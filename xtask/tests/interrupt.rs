@@ -42,11 +42,17 @@ impl Started {
 
     /// Waits until a line on stderr has this.
     fn wait_for(&mut self, text: &str) {
+        self.wait_for_lines(text, 1);
+    }
+
+    /// Waits until so many lines on stderr have it.
+    fn wait_for_lines(&mut self, text: &str, mut count: usize) {
         let stderr = self.child.stderr.as_mut().unwrap();
         let mut seen = String::new();
         for line in BufReader::new(stderr).lines() {
             let line = line.unwrap();
-            if line.contains(text) {
+            count -= usize::from(line.contains(text));
+            if count == 0 {
                 return;
             }
             seen += &(line + "\n");
@@ -66,6 +72,14 @@ impl Started {
         self.child.stdout.as_mut().unwrap().read_to_string(&mut ran.stdout).unwrap();
         let _ = self.child.stderr.as_mut().unwrap().read_to_string(&mut ran.stderr);
         ran
+    }
+
+    fn wait_until(&self, condition: impl Fn(&Self) -> bool) {
+        let start = Instant::now();
+        while !condition(self) {
+            assert!(start.elapsed() < PATIENCE, "in vain: {:?}", self.alive());
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn all_gone(&self) {
@@ -129,6 +143,62 @@ fn while_a_golden_command_runs_and_json_is_wanted() {
     let ran = started.interrupt().expect(130);
     assert_eq!(ran.json()["error"]["code"], 130, "{ran}");
     assert_eq!(ran.json()["schema"], "ptokit.kernel-test/1", "{ran}");
+}
+
+/// The first case is done, the second never ends.
+#[test]
+fn what_was_done_is_in_the_report() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let endless = "TADD(yTile, xTile, zTile); for (volatile int i = 0; n == 8192; i = i + 1) {}";
+    scratch.edit("foo/foo.cpp", "TADD(yTile, xTile, zTile);", endless);
+    scratch.edit("foo/kernel.toml", r#"edges = ["n"]"#, "edges = []");
+    scratch.edit("foo/kernel.toml", "list = [{ n = 4096 }]", "list = [{ n = 4096 }, { n = 8192 }]");
+    let mut started =
+        Started::new(scratch.plain_command(&["kernel", "test", "./foo", "--jobs", "1", "--verbose"]), "half");
+    // The second begins when the first is done.
+    started.wait_for_lines("__pto-launch-worker", 2);
+    let ran = started.interrupt().expect(130);
+    assert_eq!(ran.stdout, "", "{ran}");
+    let report = fs_err::read(scratch.generated().join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!((&report["interrupted"], &report["passed"]), (&true.into(), &false.into()));
+    let kernel = &report["kernels"][0];
+    assert_eq!(kernel["status"], "interrupted");
+    let cases: Vec<_> =
+        kernel["cases"].as_array().unwrap().iter().map(|case| (&case["case"], &case["status"])).collect();
+    assert_eq!(cases, [(&"n=4096".into(), &"passed".into())]);
+    scratch.kernel("foo");
+    passes(&scratch);
+}
+
+/// The golden command takes note of the first and goes on: only the second ends everything on the spot, with nothing
+/// written.
+#[test]
+fn twice() {
+    let Some(scratch) = Scratch::new() else { return };
+    let noted = scratch.path().join("noted");
+    let endless = format!("trap 'touch {}' TERM; while :; do sleep 1; done", noted.display());
+    // On a machine that is busy enough the second comes too late, when the golden command was killed for the first.
+    let at_once = (0..5).any(|attempt| {
+        scratch.kernel("foo");
+        let _ = fs_err::remove_file(&noted);
+        let golden = format!(r#"command = ["sh", "-c", "{endless}"]"#);
+        scratch.edit("foo/kernel.toml", r#"expr = { y = "x + z" }"#, &golden);
+        let command = scratch.plain_command(&[TEST, &["--json"]].concat());
+        let mut started = Started::new(command, &format!("twice-{attempt}"));
+        started.wait_for("while :");
+        // The shell has to have come to its loop: until then the first signal would end it.
+        started.wait_until(|started| started.alive().iter().any(|line| line.starts_with("sleep\0")));
+        kill_process(started.pid(), Signal::INT).unwrap();
+        started.wait_until(|_| noted.exists());
+        let ran = started.interrupt().expect(130);
+        assert!(ran.stdout.is_empty() || ran.json()["error"]["code"] == 130, "{ran}");
+        ran.stdout.is_empty() && !scratch.generated().join("report.json").exists()
+    });
+    assert!(at_once, "the second did no more than the first");
+    scratch.kernel("foo");
+    passes(&scratch);
 }
 
 /// A registry that answers and then sends nothing.

@@ -26,7 +26,7 @@ mod result;
 mod safe;
 pub mod sys;
 
-pub use codes::{KnownCode, known_code, known_codes};
+pub use codes::{KnownCode, known_code, known_codes, suspect_after};
 pub use error::{AclError, Attempt, Error};
 pub use load::{Acl, LoadPlan};
 pub use result::{CoreCounts, MemInfo};

@@ -4,6 +4,8 @@
 //!
 //! Each parameter of the launcher is one argument here, in the order of its declaration:
 //! `blocks=N`, `stream`, `in:NAME=FILE`, `out:NAME=BYTES`, and for a number its type and value, as in `f32:alpha=0.5`.
+//!
+//! Before them, `device=N` takes the device to itself first, as on a card that is shared.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program of the command line")]
 
 use std::error::Error;
@@ -12,7 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pto_context::{Context, Silent};
-use pto_launch::{Argument, Buffer, Init, LaunchError, LaunchRequest, Launched, Scalar, Verdict, Worker};
+use pto_launch::{
+    Argument, Buffer, DevicePool, Init, LaunchError, LaunchRequest, Launched, Limits, Scalar, Slot, Verdict, Worker,
+};
 
 /// Outputs hold this until the kernel writes: it is neither 0 nor a sensible number of any type.
 const NEVER_WRITTEN: u8 = 0xa5;
@@ -33,10 +37,11 @@ fn run() -> Result<Launched, Box<dyn Error>> {
     // Ctrl-C ends the worker, then us.
     pto_process::interrupt::install()?;
     let cx = Context::from_process(Arc::new(Silent))?;
-    let mut words = std::env::args().skip(1);
+    let mut words = std::env::args().skip(1).peekable();
     let (Some(library), Some(symbol)) = (words.next(), words.next()) else {
         return Err("expected LIBRARY SYMBOL [PARAMETER...]".into());
     };
+    let shared = words.next_if(|word| word.starts_with("device="));
     let worker = Worker::this_program()?;
     let request = LaunchRequest {
         library: library.into(),
@@ -45,11 +50,20 @@ fn run() -> Result<Launched, Box<dyn Error>> {
         acl: vec![pto_launch::host_acl(&cx, worker.program())?],
         device: 0,
         memory_limit: Some(16 << 30),
+        repeats: 1,
         timing: None,
-        sync_timeout: Duration::from_secs(30),
-        process_timeout: Duration::from_secs(60),
+        limits: Limits {
+            process: Duration::from_secs(60),
+            launch: Duration::from_secs(20),
+            sync: Duration::from_secs(30),
+            teardown: Duration::from_secs(20),
+        },
     };
-    Ok(pto_launch::launch(&cx, &worker, &request)?)
+    let Some(node) = shared.as_ref().and_then(|word| word.strip_prefix("device=")) else {
+        return Ok(pto_launch::launch(&cx, &worker, &request)?);
+    };
+    let slot = Slot { device: request.device, node: node.parse()? };
+    Ok(DevicePool::new(&cx, vec![slot], "run_kernel", Duration::from_secs(10)).launch(&cx, &worker, &request)?)
 }
 
 fn argument(word: &str) -> Result<Argument, Box<dyn Error>> {

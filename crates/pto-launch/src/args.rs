@@ -29,6 +29,13 @@ pub struct Buffer {
     pub output: bool,
 }
 
+impl Buffer {
+    /// The same without what it holds: its name and size.
+    pub(crate) fn named(&self) -> Self {
+        Self { init: Init::Pattern(Vec::new()), ..self.clone() }
+    }
+}
+
 /// What a buffer holds before a launch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

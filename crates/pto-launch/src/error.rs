@@ -2,8 +2,12 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
+
+use pto_quarantine::Holder;
 
 use crate::host_acl::HOST_ACL_VARIABLE;
+use crate::lease::user_of;
 
 /// Why there is no verdict: the machine lacks something, or the request does not fit.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +76,35 @@ pub enum LaunchError {
     /// The worker could not be started.
     #[error("cannot start the worker")]
     Start(#[source] pto_process::Error),
+    /// Every device that could be used is set aside.
+    #[error("no device can be trusted: {}", reasons(.devices))]
+    SetAside {
+        /// Each device with the reason.
+        devices: Vec<(u32, String)>,
+    },
+    /// Somebody else uses the device, and goes on to.
+    #[error("device {device} was not free within {} s: {}", .waited.as_secs(), user_of(.holder.as_ref()))]
+    Busy {
+        /// The device.
+        device: u32,
+        /// Who uses it.
+        holder: Option<Holder>,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The queue of the machine did not run the launch.
+    #[error("`task-submit` did not run the launch, it {status}{}", said(.last_words))]
+    Queue {
+        /// The command.
+        line: String,
+        /// How it ended.
+        status: String,
+        /// The last lines it wrote.
+        last_words: String,
+    },
+    /// The lock of a device could not be asked for.
+    #[error("cannot share the devices with other users of this machine")]
+    Lock(#[source] pto_quarantine::Error),
     /// The user asked for the end.
     #[error("interrupted")]
     Interrupted,
@@ -81,6 +114,11 @@ impl LaunchError {
     /// Whether the kernel's library is at fault, and not this machine or the caller.
     pub fn is_the_kernels(&self) -> bool {
         matches!(self, Self::NotLoaded { .. } | Self::NoSymbol { .. })
+    }
+
+    /// Whether there is no device to launch on, for now.
+    pub fn is_about_devices(&self) -> bool {
+        matches!(self, Self::SetAside { .. } | Self::Busy { .. } | Self::Queue { .. })
     }
 
     /// What to do about it, for people; `None` if the error says all.
@@ -103,6 +141,12 @@ impl LaunchError {
             Self::Exchange(error) if pto_context::is_disk_full(error) => {
                 Some("free some space, or set `TMPDIR` to a directory on another disk".to_owned())
             }
+            Self::SetAside { devices } => devices
+                .first()
+                .map(|(device, _)| format!("once it is well again: `cargo xtask devices release {device}`")),
+            Self::Queue { .. } => Some("`task-submit --list` shows what is before it".to_owned()),
+            Self::Busy { .. } => Some("`PTO_DEVICE_WAIT_S` waits longer, `NPU_DEVICE` names another device".to_owned()),
+            Self::Lock(error) => error.hint(),
             Self::Request { .. } | Self::NotLoaded { .. } | Self::Exchange(_) | Self::Interrupted => None,
         }
     }
@@ -110,6 +154,13 @@ impl LaunchError {
 
 fn said(last_words: &str) -> String {
     if last_words.is_empty() { String::new() } else { format!(": {last_words}") }
+}
+
+fn reasons(devices: &[(u32, String)]) -> String {
+    if devices.is_empty() {
+        return "there is none".to_owned();
+    }
+    devices.iter().map(|(device, why)| format!("device {device} is set aside: {why}")).collect::<Vec<_>>().join("; ")
 }
 
 fn list(paths: &[PathBuf]) -> String {

@@ -8,8 +8,14 @@
 //! hang, writing to stdout) becomes a [`Verdict`], and the next launch is not affected. The program that calls
 //! [`launch`] is its own worker; its `main` begins with [`worker::intercept`].
 //!
-//! What a worker leaves behind is ended with it, as long as it stays in the worker's process group: a process that a
-//! kernel moves to a session of its own is out of reach.
+//! What a worker leaves behind is ended with it, also processes that a kernel moved to a session of their own.
+//!
+//! Which device that is, and whether it is one at all or CANN's model of it, is a [choice](choose_path) that keeps kernels
+//! off silicon of another generation. On the model a [simulator](Simulation) starts the worker, and the verdict is still
+//! the worker's.
+//!
+//! A launch is repeated on request, in the same process, with all buffers filled anew; the bits of all repeats are
+//! compared: see [`Variants`].
 //!
 //! This crate must not know of manifests, nor of how outputs are judged.
 //!
@@ -17,7 +23,7 @@
 //! use std::time::Duration;
 //!
 //! use pto_context::Context;
-//! use pto_launch::{Argument, Buffer, Init, LaunchRequest, Verdict, Worker, host_acl, launch};
+//! use pto_launch::{Argument, Buffer, Init, LaunchRequest, Limits, Verdict, Worker, host_acl, launch};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! pto_launch::worker::intercept();
@@ -32,12 +38,18 @@
 //!     acl: vec![host_acl(&cx, worker.program())?],
 //!     device: 0,
 //!     memory_limit: Some(16 << 30),
+//!     repeats: 5,
 //!     timing: None,
-//!     sync_timeout: Duration::from_secs(30),
-//!     process_timeout: Duration::from_secs(60),
+//!     limits: Limits {
+//!         process: Duration::from_secs(60),
+//!         launch: Duration::from_secs(20),
+//!         sync: Duration::from_secs(30),
+//!         teardown: Duration::from_secs(20),
+//!     },
 //! })?;
 //! assert_eq!(launched.verdict, Verdict::Completed);
 //! assert_eq!(launched.outputs["y"].len(), 4096);
+//! assert_eq!(launched.variants.count(), 1, "all repeats gave the same bits");
 //! # Ok(())
 //! # }
 //! ```
@@ -48,9 +60,13 @@ mod call;
 mod error;
 mod exchange;
 mod host_acl;
+mod lease;
+mod linked;
 mod path;
 mod phase;
+mod queue;
 mod request;
+mod run;
 mod simulation;
 mod supervise;
 mod timing;
@@ -60,13 +76,16 @@ pub mod worker;
 pub use args::{Argument, Buffer, Init, Scalar};
 pub use error::LaunchError;
 pub use host_acl::{HOST_ACL_VARIABLE, host_acl};
+pub use lease::{DevicePool, Slot};
+pub use linked::host_program;
 pub use path::{
-    Asked, BadDevice, Candidate, Choice, Host, LaunchPath, NoDevice, NoPath, Tools, UnknownPath, choose_device,
-    choose_path,
+    Asked, BadDevice, Candidate, Choice, Host, LaunchPath, NoDevice, NoPath, Tools, UnknownPath, choose_path,
+    rank_devices,
 };
 pub use phase::Phase;
 pub use pto_platform::{RanOn, RunMode};
-pub use request::LaunchRequest;
+pub use request::{LaunchRequest, Limits};
+pub use run::{Run, Variants};
 pub use simulation::{SIMULATOR_VARIABLE, Simulated, Simulation, Simulator};
 pub use supervise::{Launched, Worker, launch, simulate};
 pub use timing::Timing;

@@ -12,7 +12,7 @@ pub enum Phase {
     Open,
     /// Loading the kernel's library.
     Load,
-    /// Allocating and filling buffers.
+    /// Allocating buffers, and filling them before each repeat.
     Upload,
     /// In the launcher, which returns when the kernel is enqueued: the kernel may run already.
     Launch,
@@ -27,6 +27,11 @@ pub enum Phase {
 impl Phase {
     pub(crate) const ALL: [Self; 7] =
         [Self::Open, Self::Load, Self::Upload, Self::Launch, Self::Synchronize, Self::Download, Self::Teardown];
+
+    /// The phase with this name in the code.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| format!("{phase:?}") == name)
+    }
 }
 
 impl fmt::Display for Phase {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::{Argument, Buffer, Init};
 use crate::error::LaunchError;
+use crate::phase::Phase;
 use crate::timing::Timing;
 
 /// One launch.
@@ -26,14 +27,39 @@ pub struct LaunchRequest {
     /// The most address space, in bytes, that the worker may take. Only for the CPU: a card's library maps far more. The
     /// stacks of a kernel's threads count, 8 MiB each.
     pub memory_limit: Option<u64>,
-    /// Whether it is timed after the launch whose verdict counts. Buffers are not filled anew in between.
+    /// How often it is launched, at least once, each time with all buffers filled anew.
+    pub repeats: u32,
+    /// Whether it is timed after the repeats, whose verdict counts. Buffers are not filled anew in between.
     #[serde(default)]
     pub timing: Option<Timing>,
-    /// How long a synchronization may take.
-    pub sync_timeout: Duration,
-    /// How long the whole process may take. A sensible one leaves more than `sync_timeout`, so that a kernel that hangs
-    /// is told from a launcher that does.
-    pub process_timeout: Duration,
+    /// How long each step may take.
+    pub limits: Limits,
+}
+
+/// How long the steps of a launch may take. Each is a layer of its own: a synchronization that is given up says that the
+/// kernel hangs, while the whole process may also hang in a driver, a launcher, or on its way out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// The whole process, all repeats included. The one limit that is kept from outside of the worker.
+    pub process: Duration,
+    /// One call of the launcher, which only enqueues work.
+    pub launch: Duration,
+    /// One synchronization.
+    pub sync: Duration,
+    /// Releasing everything, and the end of the process after that.
+    pub teardown: Duration,
+}
+
+impl Limits {
+    /// The limit of a phase; that of the process where it has none of its own.
+    pub(crate) fn of(&self, phase: Phase) -> Duration {
+        match phase {
+            Phase::Launch => self.launch,
+            Phase::Synchronize => self.sync,
+            Phase::Teardown => self.teardown,
+            Phase::Open | Phase::Load | Phase::Upload | Phase::Download => self.process,
+        }
+    }
 }
 
 impl LaunchRequest {
@@ -50,6 +76,9 @@ impl LaunchRequest {
         let wrong = |message: String| Err(LaunchError::Request { message });
         if self.symbol.is_empty() || self.symbol.contains('\0') {
             return wrong(format!("`{}` is no name of a symbol", self.symbol.escape_default()));
+        }
+        if self.repeats == 0 {
+            return wrong("a launch of no repeats says nothing".to_owned());
         }
         let mut names = BTreeSet::new();
         for (_, buffer) in self.buffers() {
@@ -92,9 +121,14 @@ mod tests {
             acl: vec!["libascendcl.so".into(), "sim/libascendcl.so".into()],
             device: 0,
             memory_limit: None,
+            repeats: 1,
             timing: None,
-            sync_timeout: Duration::from_secs(1),
-            process_timeout: Duration::from_secs(2),
+            limits: Limits {
+                process: Duration::from_secs(4),
+                launch: Duration::from_secs(1),
+                sync: Duration::from_secs(2),
+                teardown: Duration::from_secs(3),
+            },
         }
     }
 
@@ -112,6 +146,7 @@ mod tests {
             message(LaunchRequest { symbol: "a\0b".into(), ..request(&[]) }),
             r"`a\u{0}b` is no name of a symbol"
         );
+        assert_eq!(message(LaunchRequest { repeats: 0, ..request(&[]) }), "a launch of no repeats says nothing");
     }
 
     #[test]

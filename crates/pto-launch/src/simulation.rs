@@ -168,7 +168,7 @@ impl Simulation {
     /// Weighs how the simulator ended against the worker's result, and collects what it left. A result counts as complete
     /// when the worker had written all of it and gone on to release everything.
     pub(crate) fn after(&self, exchange: &Exchange, ended: &Output, verdict: &mut Verdict) -> Simulated {
-        let phase = exchange.phase();
+        let phase = exchange.phase().map(|(_, phase)| phase);
         let mut warning = None;
         let overruled = match verdict {
             Verdict::Completed if phase == Some(Phase::Teardown) => {
@@ -289,4 +289,126 @@ fn traces(dir: &Path) -> Vec<PathBuf> {
     found.sort();
     found.truncate(MOST_TRACES);
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn simulation(by: Simulator, target: Target) -> Simulation {
+        Simulation { by, target, library_path: "/cann/sim/lib:/mine".into(), output: "/out dir".into() }
+    }
+
+    fn msprof() -> Simulator {
+        Simulator::Msprof {
+            program: "/cann/bin/msprof".into(),
+            soc: "Ascend910B2".to_owned(),
+            timeout: Duration::from_secs(120),
+        }
+    }
+
+    fn cannsim() -> Simulator {
+        Simulator::Cannsim { program: "/cann/bin/cannsim".into() }
+    }
+
+    fn linked() -> Simulator {
+        Simulator::Linked { program: "/out/run_foo".into() }
+    }
+
+    fn line(by: Simulator, target: Target, args: &[&str]) -> Result<String, LaunchError> {
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        Ok(simulation(by, target).invocation(Path::new("/bin/worker"), &args)?.to_shell_line())
+    }
+
+    #[test]
+    fn each_simulator_has_its_words() {
+        let args = ["__worker", "/tmp/x"];
+        let env = "LD_LIBRARY_PATH=/cann/sim/lib:/mine PTO_SIMULATOR=1";
+        let rows = [
+            (
+                msprof(),
+                "/cann/bin/msprof op simulator '--soc-version=Ascend910B2' '--timeout=120' '--output=/out dir' \
+                 /bin/worker __worker /tmp/x",
+            ),
+            (cannsim(), "/cann/bin/cannsim record -s Ascend950 -o '/out dir' /bin/worker -u '__worker /tmp/x'"),
+            (linked(), "/out/run_foo __worker /tmp/x"),
+        ];
+        for (by, expected) in rows {
+            assert_eq!(line(by, Target::A5, &args).unwrap(), format!("{env} {expected}"));
+        }
+    }
+
+    #[test]
+    fn cannsim_cannot_be_given_a_blank() {
+        for word in ["/tmp/my dir", "/tmp/it's", "/tmp/$x"] {
+            let error = line(cannsim(), Target::A5, &["__worker", word]).unwrap_err();
+            assert!(error.hint().unwrap().contains("TMPDIR"), "{error}");
+            assert!(line(msprof(), Target::A5, &["__worker", word]).is_ok());
+        }
+    }
+
+    /// An end behind a complete result: nothing to say, a warning, or another verdict.
+    #[derive(Debug, PartialEq)]
+    enum After {
+        Fine,
+        Warned,
+        Overruled,
+    }
+
+    fn after(by: Simulator, target: Target, script: &str) -> After {
+        let cx = pto_context::Context::fake("/", [("PATH", "/usr/bin:/bin")]);
+        let ended = Invocation::new("sh")
+            .args(["-c", script])
+            .deadline(Duration::from_secs(if script.contains("sleep") { 1 } else { 60 }))
+            .run(&cx)
+            .unwrap();
+        match simulation(by, target).after_result(&ended) {
+            (Some(_), _) => After::Overruled,
+            (None, Some(_)) => After::Warned,
+            (None, None) => After::Fine,
+        }
+    }
+
+    #[test]
+    fn a_crash_behind_the_result_is_excused_for_cannsim_on_a5_alone() {
+        for (script, excused, other) in [
+            ("exit 0", After::Fine, After::Fine),
+            ("exit 1", After::Warned, After::Warned),
+            ("kill -SEGV $$", After::Warned, After::Overruled),
+            ("exit 139", After::Warned, After::Overruled),
+            ("kill -ABRT $$", After::Warned, After::Overruled),
+            ("sleep 60", After::Overruled, After::Overruled),
+        ] {
+            assert_eq!(after(cannsim(), Target::A5, script), excused, "{script}");
+            assert_eq!(after(msprof(), Target::A5, script), other, "{script}");
+            assert_eq!(after(linked(), Target::A5, script), other, "{script}");
+            assert_eq!(after(cannsim(), Target::A2a3, script), other, "{script}");
+        }
+    }
+
+    #[test]
+    fn a_task_that_the_model_does_not_have_is_named() {
+        let line = "[DRVSTUB_WARN] driver_queue.c:163 checkSqeSupported:RTSQ_2 sqe_payload[0]: 0xb, unsupported task type: \
+                    SDMA, camodel only supports AIC/AIV/PLACE_HOLDER/NOTIFY_REC/NOTIFY_WAIT";
+        assert!(explained(line).unwrap().contains("no `SDMA` tasks"));
+        assert_eq!(explained("unsupported task type: "), None);
+        assert_eq!(explained("all is well"), None);
+    }
+
+    #[test]
+    fn lines_of_a_healthy_run_are_left_out() {
+        assert_eq!(noise_removed("[INFO] start\n[ERROR] no\n2026 [INFO] end\nwords"), "[ERROR] no\nwords");
+    }
+
+    #[test]
+    fn traces_are_found_wherever_they_lie() {
+        let dir = tempfile::tempdir().unwrap();
+        for file in ["b/dump/core0.dump", "a/trace.json"] {
+            let file = dir.path().join(file);
+            fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+            fs_err::write(file, "").unwrap();
+        }
+        assert_eq!(traces(dir.path()), ["a/trace.json", "b/dump/core0.dump"].map(PathBuf::from));
+        assert!(traces(&dir.path().join("none")).is_empty());
+    }
 }

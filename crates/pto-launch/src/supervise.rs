@@ -9,9 +9,11 @@ use pto_context::Context;
 use pto_process::{Invocation, Output, Status};
 
 use crate::error::LaunchError;
-use crate::exchange::{Answer, Exchange, Refusal, Report};
+use crate::exchange::{Answer, Exchange, KeptEnd, Refusal, Report};
 use crate::phase::Phase;
+use crate::queue::Queue;
 use crate::request::LaunchRequest;
+use crate::run::{self, Run, Variants};
 use crate::simulation::{Simulated, Simulation, noise_removed};
 use crate::verdict::{Note, Verdict};
 use crate::worker;
@@ -65,15 +67,23 @@ impl Worker {
 }
 
 /// What a launch gave.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Launched {
-    /// How it ended.
+    /// How it ended; `Completed` if every repeat did.
     pub verdict: Verdict,
-    /// The output buffers by name; empty unless the launch completed.
+    /// The device it ran on.
+    pub device: u32,
+    /// The repeat that was under way when it ended, counted from 1: the last, unless it ended early.
+    pub repeat: u32,
+    /// The output buffers of the first repeat by name; empty unless the launch completed.
     pub outputs: BTreeMap<String, Vec<u8>>,
+    /// The repeats that completed, in order.
+    pub runs: Vec<Run>,
+    /// The outputs of the repeats that gave others than the first; none unless the launch completed.
+    pub variants: Variants,
     /// What the kernel's runtime counted.
     pub notes: Vec<Note>,
-    /// From launch to end by the stream's clock, when events were recorded.
+    /// From launch to end by the stream's clock, when events were recorded; of several repeats the middle one.
     pub device_time: Option<Duration>,
     /// The times of the launches that were timed, in their order, by the stream's clock; empty unless that was asked for.
     pub samples: Vec<Duration>,
@@ -93,7 +103,17 @@ pub struct Launched {
 /// # Errors
 /// The launch could not be tried: see [`LaunchError`]. Whatever a kernel does is a verdict, not an error.
 pub fn launch(cx: &Context, worker: &Worker, request: &LaunchRequest) -> Result<Launched, LaunchError> {
-    launch_on(cx, worker, request, None)
+    launch_on(cx, worker, request, &By::Us)
+}
+
+/// The same as a task of the machine's queue.
+pub(crate) fn launch_in(
+    cx: &Context,
+    worker: &Worker,
+    request: &LaunchRequest,
+    queue: &Queue,
+) -> Result<Launched, LaunchError> {
+    launch_on(cx, worker, request, &By::Queue(queue))
 }
 
 /// The same on CANN's model. The worker is started by a simulator, or replaced by a program that is linked with the model;
@@ -107,15 +127,11 @@ pub fn simulate(
     request: &LaunchRequest,
     simulation: &Simulation,
 ) -> Result<Launched, LaunchError> {
-    launch_on(cx, worker, request, Some(simulation))
+    launch_on(cx, worker, request, &By::Simulator(simulation))
 }
 
-fn launch_on(
-    cx: &Context,
-    worker: &Worker,
-    request: &LaunchRequest,
-    simulation: Option<&Simulation>,
-) -> Result<Launched, LaunchError> {
+fn launch_on(cx: &Context, worker: &Worker, request: &LaunchRequest, by: &By<'_>) -> Result<Launched, LaunchError> {
+    let simulation = by.simulation();
     if cx.var_os(worker::VARIABLE).is_some() {
         return Err(LaunchError::Nested);
     }
@@ -126,21 +142,29 @@ fn launch_on(
     let exchange = Exchange::new(dir.path());
     exchange.write_request(&request.in_directory(cx.cwd())).map_err(LaunchError::Exchange)?;
     let args = [worker::ARGUMENT.into(), exchange.path().as_os_str().to_owned()];
-    let ended = started(worker, &args, simulation)?
+    let mut ended = started(cx, worker, &args, request, by)?
         .env(worker::VARIABLE, "1")
-        .deadline(request.process_timeout)
         .grace(GRACE)
         .capture_limit(2 * SAID)
         .run(cx)
         .map_err(|error| if error.is_interrupted() { LaunchError::Interrupted } else { LaunchError::Start(error) })?;
+    if let By::Queue(_) = by {
+        ended.status = kept_status(&exchange, &ended, request)?;
+    }
     let mut report = judge(&exchange, &ended, worker, request, simulation)?;
     let simulated = simulation.map(|simulation| simulation.after(&exchange, &ended, &mut report.verdict));
     let completed = report.verdict == Verdict::Completed;
+    let outputs = || request.buffers().filter(|(_, buffer)| buffer.output);
     Ok(Launched {
-        outputs: if completed { read_outputs(&exchange, request)? } else { BTreeMap::new() },
+        outputs: match completed {
+            true => run::read(&exchange, 0, outputs()).map_err(LaunchError::Exchange)?,
+            false => BTreeMap::new(),
+        },
         verdict: report.verdict,
+        device: request.device,
+        repeat: 1 + exchange.phase().map_or(0, |(run, _)| run),
         notes: report.notes,
-        device_time: report.device_time_ns.map(Duration::from_nanos),
+        device_time: run::median_device_time(&report.runs),
         samples: report.samples,
         duration: ended.duration,
         said: match simulation {
@@ -149,14 +173,62 @@ fn launch_on(
         },
         run_mode: exchange.read_run_mode(),
         simulated,
+        variants: match completed {
+            true => Variants::new(dir, &report.runs, outputs().map(|(index, buffer)| (index, buffer.named()))),
+            false => Variants::default(),
+        },
+        runs: report.runs,
     })
 }
 
-/// A simulator gets the program's name and not the link to the file that runs, which would lead to the simulator itself.
-fn started(worker: &Worker, args: &[OsString], simulation: Option<&Simulation>) -> Result<Invocation, LaunchError> {
-    let Some(simulation) = simulation else { return Ok(Invocation::new(worker.image.clone()).args(args)) };
-    simulation.make_output().map_err(LaunchError::Exchange)?;
-    simulation.invocation(&worker.program, args)
+/// Who starts the worker.
+enum By<'a> {
+    Us,
+    Simulator(&'a Simulation),
+    Queue(&'a Queue),
+}
+
+impl<'a> By<'a> {
+    fn simulation(&self) -> Option<&'a Simulation> {
+        if let Self::Simulator(simulation) = self { Some(simulation) } else { None }
+    }
+}
+
+/// Whoever else starts the worker gets the program's name and not the link to the file that runs, which would lead to the
+/// starter itself.
+fn started(
+    cx: &Context,
+    worker: &Worker,
+    args: &[OsString],
+    request: &LaunchRequest,
+    by: &By<'_>,
+) -> Result<Invocation, LaunchError> {
+    let process = request.limits.process;
+    Ok(match by {
+        By::Us => Invocation::new(worker.image.clone()).args(args).deadline(process),
+        By::Simulator(simulation) => {
+            simulation.make_output().map_err(LaunchError::Exchange)?;
+            simulation.invocation(&worker.program, args)?.deadline(process)
+        }
+        By::Queue(queue) => queue.invocation(cx, &worker.program, args, process),
+    })
+}
+
+/// How the worker of a task ended. The queue's own exit code is not asked: it is not always the task's.
+fn kept_status(exchange: &Exchange, ended: &Output, request: &LaunchRequest) -> Result<Status, LaunchError> {
+    match exchange.end() {
+        _ if ended.status == Status::Interrupted => Err(LaunchError::Interrupted),
+        Some(KeptEnd::Exited(code)) => Ok(Status::Exited(code)),
+        Some(KeptEnd::Signaled(signal)) => Ok(Status::Signaled { signal, core: false }),
+        Some(KeptEnd::TimedOut) => Ok(Status::TimedOut { deadline: request.limits.process }),
+        None if exchange.phase().is_none() => Err(LaunchError::Queue {
+            line: ended.line.clone(),
+            status: ended.status.to_string(),
+            last_words: last_words_of(ended),
+        }),
+        // It was killed together with its keeper.
+        None => Ok(Status::Signaled { signal: signal_hook::consts::SIGKILL, core: false }),
+    }
 }
 
 /// A bad end that the worker has seen stays one, however its process ends afterwards. A good one counts only if the
@@ -171,7 +243,16 @@ fn judge(
     if ended.status == Status::Interrupted {
         return Err(LaunchError::Interrupted);
     }
-    match exchange.read_answer() {
+    let answer = exchange.read_answer();
+    if let Some(phase) = exchange.overdue() {
+        let runs = match answer {
+            Some(Answer::Launched(report)) => report.runs,
+            _ => Vec::new(),
+        };
+        let verdict = Verdict::hung(phase, request.limits.of(phase), last_words_of(ended));
+        return Ok(Report { verdict, notes: Vec::new(), runs, samples: Vec::new() });
+    }
+    match answer {
         Some(Answer::Refused(refusal)) => Err(refused(refusal, request)),
         Some(Answer::Launched(mut report)) => {
             if let Verdict::Hung { last_words, .. } = &mut report.verdict {
@@ -185,6 +266,10 @@ fn judge(
             }
             Ok(report)
         }
+        None if !exchange.path().is_dir() => Err(LaunchError::Setup {
+            message: format!("the directory of the launch, `{}`, was removed while it ran", exchange.path().display()),
+            hint: Some("look for what removes files in it: the kernel, or a cleaner of temporary files".to_owned()),
+        }),
         None if exchange.was_given_up() => Err(LaunchError::Setup {
             message: format!("the worker could not write its answer: {}", last_words_of(ended)),
             hint: Some("free some space, or set `TMPDIR` to a directory on another disk".to_owned()),
@@ -197,7 +282,7 @@ fn judge(
         None => Ok(Report {
             verdict: death(exchange, ended, worker)?,
             notes: Vec::new(),
-            device_time_ns: None,
+            runs: Vec::new(),
             samples: Vec::new(),
         }),
     }
@@ -214,7 +299,7 @@ fn refused(refusal: Refusal, request: &LaunchRequest) -> LaunchError {
 
 /// The verdict on a process that ended before its time.
 fn death(exchange: &Exchange, ended: &Output, worker: &Worker) -> Result<Verdict, LaunchError> {
-    let entered = exchange.phase();
+    let entered = exchange.phase().map(|(_, phase)| phase);
     let (phase, last_words) = (entered.unwrap_or(Phase::Open), last_words_of(ended));
     match ended.status {
         Status::Exited(code) if entered.is_none() => {
@@ -225,10 +310,7 @@ fn death(exchange: &Exchange, ended: &Output, worker: &Worker) -> Result<Verdict
             let name = signal_hook::low_level::signal_name(signal).map_or(format!("signal {signal}"), str::to_owned);
             Ok(Verdict::Crashed { signal: name, phase, last_words })
         }
-        Status::TimedOut { deadline } => {
-            let limit_ms = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
-            Ok(Verdict::Hung { phase, limit_ms, last_words })
-        }
+        Status::TimedOut { deadline } => Ok(Verdict::hung(phase, deadline, last_words)),
         Status::Interrupted => Err(LaunchError::Interrupted),
     }
 }
@@ -239,12 +321,4 @@ fn last_words_of(ended: &Output) -> String {
     let skipped = words.chars().count().saturating_sub(LAST_CHARACTERS);
     let visible = |c: char| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
     words.chars().skip(skipped).map(visible).collect()
-}
-
-fn read_outputs(exchange: &Exchange, request: &LaunchRequest) -> Result<BTreeMap<String, Vec<u8>>, LaunchError> {
-    let outputs = request.buffers().filter(|(_, buffer)| buffer.output);
-    outputs
-        .map(|(index, buffer)| Ok((buffer.name.clone(), exchange.read_output(index, buffer)?)))
-        .collect::<std::io::Result<_>>()
-        .map_err(LaunchError::Exchange)
 }

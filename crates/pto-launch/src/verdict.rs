@@ -1,6 +1,7 @@
 //! How a launch ended.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +67,10 @@ pub struct Note {
 }
 
 impl Verdict {
+    pub(crate) fn hung(phase: Phase, limit: Duration, last_words: String) -> Self {
+        Self::Hung { phase, limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX), last_words }
+    }
+
     /// What most likely lies behind it and does not show in the words themselves; for people.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
@@ -86,6 +91,9 @@ impl Verdict {
             Self::Hung { phase: Phase::Launch, .. } => {
                 Some("a launcher only enqueues work; it must not wait for the kernel")
             }
+            Self::Hung { phase: Phase::Teardown, .. } => Some(
+                "the launch itself was done: look at static destructors, `atexit` handlers and threads of the library",
+            ),
             _ => None,
         }
     }

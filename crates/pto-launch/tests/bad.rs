@@ -64,12 +64,12 @@ fn kernel(symbol: &str, end: End) -> Option<(Launched, String)> {
 }
 
 fn short_sync(request: &mut LaunchRequest) {
-    request.sync_timeout = Duration::from_millis(500);
+    request.limits.sync = Duration::from_millis(500);
 }
 
 /// Long enough for a worker to get as far as its kernel, short enough for a test.
 fn short_process(request: &mut LaunchRequest) {
-    request.process_timeout = Duration::from_secs(3);
+    request.limits.process = Duration::from_secs(3);
 }
 
 #[test]

@@ -5,8 +5,9 @@ mod support;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use pto_quarantine::{Attempt, Holder, Quarantine};
 use rustix::process::{Pid, Signal, kill_process};
 use support::{Rig, caller_program, library};
 
@@ -18,7 +19,7 @@ const BLOCKS_STREAM_Y_N: [&str; 4] = ["blocks=8", "stream", "out:y=4000", "u32:n
 #[expect(clippy::disallowed_methods, reason = "the child is to be signalled while it runs")]
 fn start(rig: &Rig, library: &Path, symbol: &str) -> Child {
     let mut command = Command::new(caller_program());
-    command.arg(library).arg(symbol).args(BLOCKS_STREAM_Y_N);
+    command.arg(library).arg(symbol).args(rig.device).args(BLOCKS_STREAM_Y_N);
     command.env_clear().envs(rig.vars()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
@@ -35,10 +36,12 @@ fn hanging(rig: &Rig) -> Option<Child> {
     let child = start(rig, &library("kernels.c")?, "hang_in_launcher");
     let entered = || {
         let launches = std::fs::read_dir(rig.scratch.path()).unwrap().flatten();
-        launches.into_iter().any(|launch| launch.path().join("entered.Launch").is_symlink())
+        launches.into_iter().any(|launch| {
+            std::fs::read_link(launch.path().join("phase")).is_ok_and(|phase| phase == Path::new("0.Launch"))
+        })
     };
     await_that("the worker did not get to its launcher", entered);
-    assert_eq!(rig.processes().len(), 2, "caller and worker");
+    assert_eq!(rig.processes().len(), 3, "caller, keeper and worker");
     Some(child)
 }
 
@@ -79,6 +82,26 @@ fn a_killed_caller_takes_its_worker_along() {
     send(&child, Signal::KILL);
     child.wait().unwrap();
     rig.assert_no_process();
+}
+
+/// The lock of a device goes with the caller, however that ends, and no device is set aside for it.
+#[test]
+fn a_device_is_free_again_when_its_caller_is_interrupted_or_killed() {
+    for signal in [Signal::INT, Signal::KILL] {
+        let state = tempfile::tempdir().unwrap();
+        let mut rig = Rig::new().with_var("PTOKIT_QUARANTINE", state.path().to_str().unwrap());
+        rig.device = Some("device=7");
+        let Some(mut child) = hanging(&rig) else { return };
+        let quarantine = Quarantine::of(&rig.cx);
+        let us = Holder::this_process(None, "test", SystemTime::now());
+        let Attempt::Held(Some(holder)) = quarantine.try_lock(7, &us).unwrap() else { panic!("nobody has it") };
+        assert_eq!((holder.pid, holder.command.as_str()), (child.id(), "run_kernel"));
+        send(&child, signal);
+        child.wait().unwrap();
+        rig.assert_no_process();
+        assert!(matches!(quarantine.try_lock(7, &us).unwrap(), Attempt::Taken(_)));
+        assert!(!quarantine.standing(SystemTime::now()).is_set_aside(7));
+    }
 }
 
 #[test]

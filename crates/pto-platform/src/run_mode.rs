@@ -118,6 +118,19 @@ mod tests {
     }
 
     #[test]
+    fn a_simulator_counts_before_all_else() {
+        let mode = |simulator: Option<&str>, played| RunMode {
+            acl: "/lib/libascendcl.so".into(),
+            simulator: simulator.map(PathBuf::from),
+            played,
+        };
+        assert_eq!(mode(None, false).ran_on(), RanOn::Silicon);
+        assert_eq!(mode(None, true).ran_on(), RanOn::Host);
+        assert_eq!(mode(Some("libruntime_camodel.so"), false).ran_on(), RanOn::Model);
+        assert_eq!(mode(Some("libruntime_camodel.so"), true).ran_on(), RanOn::Model);
+    }
+
+    #[test]
     fn no_acl_no_mode() {
         assert_eq!(RunMode::of_maps(""), None);
         assert_eq!(RunMode::of_maps("7f00-7f01 r--p 0 fd:01 42 /lib/libascendcl_impl.so\n"), None);

@@ -21,6 +21,14 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// The lock of a device could not be asked for.
+    #[error("cannot lock device {device}")]
+    Lock {
+        /// The device.
+        device: u32,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A record could not be removed: it is another user's.
     #[error("cannot release device {device}")]
     Release {
@@ -41,7 +49,7 @@ impl Error {
             Self::Release { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 Some("another user set it aside: only that user and root can release it before it expires".to_owned())
             }
-            Self::Write { .. } | Self::Release { .. } => None,
+            Self::Write { .. } | Self::Lock { .. } | Self::Release { .. } => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Devices that nobody should use for a while: who set one aside, when, why, and until when.
+//! Devices that nobody should use for a while: who set one aside, when, why, and until when; and who uses one now.
 //!
 //! After a kernel hung or faulted, its device may answer every later launch with an error that has nothing to do with the
 //! later kernel. Whoever noticed puts the device into quarantine; whoever chooses a device asks first. The state is a
@@ -8,6 +8,10 @@
 //!
 //! A device is the N of `/dev/davinciN` as this process sees it, so the directory must not be shared between a host and
 //! containers that number their devices otherwise.
+//!
+//! In the same directory lies a lock per device, `davinciN.lock`, that any user can take ([`Quarantine::try_lock`]): two
+//! runs on one device would disturb each other. The kernel gives it back when its process ends. Deleting the file takes
+//! the lock from whoever holds it.
 //!
 //! This crate must not know what a device is, how it got sick, nor who launches what.
 //!
@@ -33,9 +37,11 @@
 //! ```
 
 mod error;
+mod lock;
 mod quarantine;
 mod record;
 
 pub use error::Error;
+pub use lock::{Attempt, DeviceLock, Holder};
 pub use quarantine::{DEFAULT_TERM, Quarantine, Standing, Unread};
 pub use record::Record;

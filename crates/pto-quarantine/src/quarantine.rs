@@ -97,7 +97,7 @@ impl Quarantine {
     /// # Errors
     /// The directory cannot be made or written.
     pub fn put(&self, device: u32, why: &str, term: Duration, now: SystemTime) -> Result<Record, Error> {
-        self.make_dir().map_err(|source| Error::Write { device, source })?;
+        self.make_ready().map_err(|source| Error::Write { device, source })?;
         if !self.is_directory() {
             return Err(Error::NotADirectory { dir: self.dir.clone() });
         }
@@ -125,7 +125,7 @@ impl Quarantine {
         failed.map_or(Ok(released), |source| Err(Error::Release { device, source }))
     }
 
-    fn make_dir(&self) -> std::io::Result<()> {
+    pub(crate) fn make_ready(&self) -> std::io::Result<()> {
         match fs_err::create_dir(&self.dir) {
             // The mode given at creation would be cut by the umask.
             Ok(()) => fs_err::set_permissions(&self.dir, std::fs::Permissions::from_mode(MODE)),
@@ -135,7 +135,7 @@ impl Quarantine {
     }
 
     /// A link in its place is not followed: another user may have put it there.
-    fn is_directory(&self) -> bool {
+    pub(crate) fn is_directory(&self) -> bool {
         std::fs::symlink_metadata(&self.dir).is_ok_and(|metadata| metadata.is_dir())
     }
 

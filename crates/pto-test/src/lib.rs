@@ -8,6 +8,7 @@
 //! assert!(headers.join("pto/pto-inst.hpp").is_file());
 //! ```
 
+pub mod cann;
 pub mod elf;
 
 use std::io::Write as _;

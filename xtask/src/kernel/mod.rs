@@ -19,8 +19,9 @@ mod select;
 pub mod table;
 mod test;
 
+pub use record::Asked;
 pub use render::render;
-pub use test::{outcome, save};
+pub use test::{interrupted, outcome, save};
 
 use clap::Subcommand;
 

@@ -3,9 +3,8 @@
 use pto_context::Context;
 use pto_kernel::Manifest;
 use pto_kernel::bench::BenchReport;
-use pto_kernel::record::{Circumstances, Contents, Logbook, Record, interrupted, record};
+use pto_kernel::record::{Circumstances, Contents, Logbook, Record, record};
 use pto_kernel::run::{KernelResult, KernelStatus, Report, Suite};
-use pto_platform::Target;
 use pto_process::shell_word;
 
 use crate::exit::Failure;
@@ -33,19 +32,18 @@ pub fn read(cx: &Context) -> Result<Contents, Failure> {
 pub struct Asked<'a> {
     cx: &'a Context,
     kernels: Vec<Manifest>,
-    target: Option<Target>,
     circumstances: Circumstances,
 }
 
 impl<'a> Asked<'a> {
     /// `complete` says whether all cases are to run.
-    pub fn new(cx: &'a Context, suite: &Suite, target: Option<Target>, complete: bool) -> Self {
+    pub fn new(cx: &'a Context, suite: &Suite, complete: bool) -> Self {
         let circumstances =
             Circumstances { verb: "test".to_owned(), repeat: typed(), complete, ..Circumstances::default() };
-        Self { cx, kernels: suite.kernels.clone(), target, circumstances }
+        Self { cx, kernels: suite.kernels.clone(), circumstances }
     }
 
-    /// Records every kernel of a report. One whose manifest does not load is none yet.
+    /// Records every kernel of a report, also one that the user ended the run of. One whose manifest does not load is none yet.
     ///
     /// # Errors
     /// A file cannot be read or written.
@@ -74,15 +72,6 @@ impl<'a> Asked<'a> {
             Some(record(self.cx, manifest, &kernel.verified, &circumstances))
         });
         self.save(records)
-    }
-
-    /// Records that the user ended the run.
-    ///
-    /// # Errors
-    /// A file cannot be read or written.
-    pub fn interrupted(&self) -> Result<(), Failure> {
-        let target = self.target.unwrap_or(Target::Cpu); // what is meant almost everywhere where nothing is said
-        self.save(self.kernels.iter().map(|kernel| interrupted(self.cx, kernel, target, &self.circumstances)))
     }
 
     fn save(&self, records: impl Iterator<Item = std::io::Result<Record>>) -> Result<(), Failure> {

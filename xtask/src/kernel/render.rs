@@ -106,7 +106,7 @@ fn explain_case(kernel: &KernelResult, case: &CaseResult, text: &mut String) {
     let word = style::error(case.status.word());
     let _ = write!(text, "{word} {} {}", kernel.name, case.case);
     // Wrong outputs speak for themselves, below.
-    if case.outputs.values().all(|report| report.passed()) {
+    if case.status == CaseStatus::Nondeterministic || case.outputs.values().all(|report| report.passed()) {
         let _ = write!(text, ": {}", case.message.replace('\n', "\n  "));
     }
     text.push('\n');
@@ -122,8 +122,13 @@ fn explain_case(kernel: &KernelResult, case: &CaseResult, text: &mut String) {
 
 /// The command that runs one case again.
 pub(super) fn repeat(kernel: &KernelResult, case: &CaseResult) -> String {
-    let (name, case_name) = (named(kernel), case_argument(case));
-    format!("cargo xtask kernel test {name}{} --case {case_name} --seed {}", launch::options(kernel), case.seed)
+    let repeats = match case.status {
+        // Once would show nothing.
+        CaseStatus::Nondeterministic => format!(" --repeats {}", case.repeats.asked),
+        _ => String::new(),
+    };
+    let (name, case_name, path) = (named(kernel), case_argument(case), launch::options(kernel));
+    format!("cargo xtask kernel test {name}{path} --case {case_name} --seed {}{repeats}", case.seed)
 }
 
 /// The end of what a kernel wrote: the report file has more.

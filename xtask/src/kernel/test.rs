@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pto_context::Context;
 use pto_kernel::KernelError;
 use pto_kernel::cases::CaseFilter;
-use pto_kernel::run::{Fault, KernelStatus, Report, TestOptions, test_kernels, test_on_host};
+use pto_kernel::run::{KernelStatus, MOST_REPEATS, Report, TestOptions, test_kernels, test_on_host};
 use pto_launch::LaunchPath;
 use pto_platform::{Soc, Target};
 
@@ -15,7 +15,7 @@ use super::render::render;
 use super::select::select;
 use crate::exit::{Failure, Outcome};
 use crate::out;
-use crate::setup::{Build, Common, generated_dir};
+use crate::setup::{Build, Common, generated_dir, shown};
 
 /// `kernel test`.
 #[derive(Debug, clap::Args)]
@@ -58,6 +58,9 @@ struct Options {
     /// How many cases run at once; never more than there are processors
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+    /// How often each case is launched, with all buffers filled anew [default: 5 on a device, else 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_REPEATS)))]
+    repeats: Option<u32>,
 }
 
 pub(super) fn soc(name: &str) -> Result<&'static Soc, String> {
@@ -77,22 +80,14 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
     let suite = select(&cx, &args.names)?;
     let options = args.options.for_library();
-    let asked = record::Asked::new(&cx, &suite, args.target, options.case.is_none());
-    let tested = match args.target {
-        Some(target) => test_kernels(&cx, &args.build.workshop(&cx, target)?, suite, &options),
-        None => test_on_host(&cx, &args.build.setup(&cx)?, suite, &options),
-    };
-    let report = match tested {
-        Ok(report) => report,
-        Err(error) => {
-            if error.fault() == Fault::Interrupt {
-                asked.interrupted()?;
-            }
-            return Err(error.into());
-        }
+    let asked = record::Asked::new(&cx, &suite, options.case.is_none());
+    let report = match args.target {
+        Some(target) => test_kernels(&cx, &args.build.workshop(&cx, target)?, suite, &options)?,
+        None => test_on_host(&cx, &args.build.setup(&cx)?, suite, &options)?,
     };
     // What was found is shown before anything can go wrong with saving it.
     let saved = save(&cx, &report).and_then(|()| asked.tested(&report));
+    interrupted(&cx, &report)?;
     if args.common.json {
         out::json(&report)?;
     } else {
@@ -113,6 +108,7 @@ impl Options {
             case: self.case.clone(),
             seed: self.seed,
             jobs: self.jobs.map(usize::from),
+            repeats: self.repeats,
         }
     }
 }
@@ -130,10 +126,27 @@ pub fn outcome(report: &Report) -> Result<Outcome, Failure> {
     Ok(Outcome::of_all(report.kernels.iter().map(|kernel| kernel.status.into())))
 }
 
+/// Nothing is shown of a report that was interrupted, and its file says what was done.
+///
+/// # Errors
+/// It was interrupted.
+pub fn interrupted(cx: &Context, report: &Report) -> Result<(), Failure> {
+    if !report.interrupted {
+        return Ok(());
+    }
+    let path = shown(cx, &report_path(cx));
+    let done = report.totals.cases;
+    Err(Failure::interrupted_with(format!("`{}` has the {done} cases that were done by then", path.display())))
+}
+
+fn report_path(cx: &Context) -> PathBuf {
+    generated_dir(cx).join("report.json")
+}
+
 /// Keeps the report as `target/pto/report.json`.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn save(cx: &Context, report: &Report) -> Result<(), Failure> {
-    report.save(&generated_dir(cx).join("report.json")).map_err(|error| Failure::io(&error))
+    report.save(&report_path(cx)).map_err(|error| Failure::io(&error))
 }

@@ -8,17 +8,18 @@ use pto_compile::plan::RunError;
 use pto_platform::{Core, Target};
 use pto_store::Store;
 
-use crate::support::{FakeCann, request};
+use crate::support::{calls, cann_below, request};
+use pto_test::cann::StandInCann;
 
 struct Place {
-    fake: FakeCann,
+    fake: StandInCann,
     store: Store,
     source: PathBuf,
 }
 
 impl Place {
     fn new() -> Self {
-        let fake = FakeCann::below("cann");
+        let fake = cann_below("cann");
         let source = fake.source("k.cpp");
         fs_err::write(&source, "#include \"part.hpp\"\n").unwrap();
         fs_err::write(fake.source("part.hpp"), "int part;\n").unwrap();
@@ -45,21 +46,21 @@ fn exactly_what_has_changed_is_built_again() {
     let place = Place::new();
     let first = place.request();
     assert!(!place.cached(&first).unwrap());
-    let calls = place.fake.calls().len();
+    let before = calls(&place.fake).len();
     assert!(place.cached(&first).unwrap());
-    assert_eq!(place.fake.calls().len(), calls, "nothing is run for what is there");
+    assert_eq!(calls(&place.fake).len(), before, "nothing is run for what is there");
     fs_err::write(&place.source, "#include \"part.hpp\"\nint more;\n").unwrap();
     assert!(!place.cached(&first).unwrap(), "the source");
     fs_err::write(place.source.with_file_name("part.hpp"), "int other;\n").unwrap();
     assert!(!place.cached(&first).unwrap(), "a header of the user");
-    fs_err::write(place.fake.cann.join("include/pto/pto-inst.hpp"), "// changed\n").unwrap();
+    fs_err::write(place.fake.root.join("include/pto/pto-inst.hpp"), "// changed\n").unwrap();
     assert!(!place.cached(&first).unwrap(), "a header of PTO-ISA");
     let options = CompileOptions { defines: vec![("N".to_owned(), None)], ..CompileOptions::default() };
     assert!(!place.cached(&BishengRequest { options, ..first.clone() }).unwrap(), "a flag");
     let generated = vec![("call.cpp".to_owned(), "void call() {}\n".to_owned())];
     assert!(!place.cached(&BishengRequest { generated, ..first.clone() }).unwrap(), "a generated source");
     assert!(place.cached(&first).unwrap());
-    let bisheng = place.fake.cann.join("bin/bisheng");
+    let bisheng = place.fake.root.join("bin/bisheng");
     let script = fs_err::read_to_string(&bisheng).unwrap();
     fs_err::write(bisheng, script + "# another build of it\n").unwrap();
     assert!(!place.cached(&first).unwrap(), "the compiler");
@@ -68,7 +69,7 @@ fn exactly_what_has_changed_is_built_again() {
 #[test]
 fn a_build_that_fails_leaves_nothing() {
     let place = Place::new();
-    let bisheng = place.fake.cann.join("bin/bisheng");
+    let bisheng = place.fake.root.join("bin/bisheng");
     let script = fs_err::read_to_string(&bisheng).unwrap();
     fs_err::write(&bisheng, script.replace("echo built > \"$out\"", "fail 'no such type'")).unwrap();
     let error = place.cached(&place.request()).unwrap_err();

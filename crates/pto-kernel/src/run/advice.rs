@@ -2,7 +2,7 @@
 
 use pto_platform::Core;
 
-use super::case_result::{CaseResult, CaseStatus};
+use super::case_result::CaseResult;
 use crate::adopt::{guarded_core, used_dtype};
 use crate::manifest::{ArgKind, Check, Entry, Manifest, SignatureItem};
 use crate::source::{Function, Source};
@@ -12,7 +12,7 @@ const NAMED: usize = 4;
 
 /// Adds to the hint of each case that failed.
 pub(super) fn advise(manifest: &Manifest, cases: &mut [CaseResult]) {
-    let failed = |case: &&mut CaseResult| !case.passed() && case.status != CaseStatus::NoGolden;
+    let failed = |case: &&mut CaseResult| !case.passed() && case.is_verdict();
     let advice: Vec<String> = if cases.iter().all(CaseResult::passed) {
         Vec::new() // the sources are read for those only who have to look
     } else {

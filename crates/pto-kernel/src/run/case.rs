@@ -5,21 +5,22 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pto_acl::LoadPlan;
-use pto_context::{Context, Event};
+use pto_context::{Context, Event, with_causes};
 use pto_golden::{Tensor, poison};
 use pto_launch::{
-    Argument, Buffer, Init, LaunchPath, LaunchRequest, Launched, Scalar, Timing, host_acl, launch, simulate,
+    Argument, Buffer, DevicePool, Init, LaunchPath, LaunchRequest, Launched, Limits, Scalar, Timing, host_acl, launch,
+    simulate,
 };
 use pto_platform::Soc;
 
 use super::build::Built;
 use super::case_result::{CaseResult, CaseStatus};
-use super::deadlines::Deadlines;
+use super::deadlines::{Pace, limits};
 use super::error::RunError;
 use super::judge::judge;
 use super::launching::{LaunchReport, Launching};
 use super::workshop::Workshop;
-use super::{golden, inputs};
+use super::{deadlines, golden, inputs};
 use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue, bind};
 use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
 
@@ -30,6 +31,30 @@ pub(crate) struct CaseRunner<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) built: &'a Built,
     pub(crate) launching: &'a Launching,
+    pub(crate) pace: Pace,
+    /// How often each case is launched.
+    pub(crate) repeats: u32,
+    /// The devices it may run on; nobody's on the CPU and on a model.
+    pub(crate) devices: Option<&'a DevicePool>,
+}
+
+impl<'a> CaseRunner<'a> {
+    /// For a kernel that was built, on what was chosen for it. `repeats` is how often each case is to be launched, if
+    /// anybody said so.
+    pub(crate) fn new(
+        cx: &'a Context,
+        workshop: &'a Workshop,
+        manifest: &'a Manifest,
+        built: &'a Built,
+        launching: &'a Launching,
+        pool: &'a DevicePool,
+        repeats: Option<u32>,
+    ) -> Result<Self, RunError> {
+        let pace = Pace::of(cx, launching.path);
+        let repeats = deadlines::repeats(cx, pace, repeats)?;
+        let devices = (launching.path == LaunchPath::Direct).then_some(pool);
+        Ok(Self { cx, workshop, manifest, built, launching, pace, repeats, devices })
+    }
 }
 
 impl CaseRunner<'_> {
@@ -50,7 +75,7 @@ impl CaseRunner<'_> {
         }
         let start = Instant::now();
         let bound = bind(self.manifest, case, Cores::from(self.launching.soc))?;
-        let mut result = CaseResult::started(case, self.workshop.target(), bound.block_dim);
+        let mut result = CaseResult::started(case, self.workshop.target(), bound.block_dim, self.repeats);
         let inputs = inputs::make(self.manifest, &bound)?;
         match golden::make(self.cx, self.manifest, &bound, &inputs)? {
             Err(why) => {
@@ -58,9 +83,7 @@ impl CaseRunner<'_> {
                 result.message = why;
             }
             Ok(golden) => {
-                let launched = self.launch(case, &bound, &inputs, None)?;
-                result.launch = Some(LaunchReport::new(self.launching, &launched));
-                judge(self.manifest, &bound, launched, &inputs, &golden, &mut result)?;
+                self.launch_and_judge(case, &bound, &inputs, &golden, &mut result)?;
             }
         }
         result.seconds = start.elapsed().as_secs_f64();
@@ -74,6 +97,29 @@ impl CaseRunner<'_> {
         self.launch(case, &bound, &inputs, Some((timing, expected)))
     }
 
+    /// Without a device a case is blocked, and what others gave before stays.
+    fn launch_and_judge(
+        &self,
+        case: &Case,
+        bound: &BoundCase,
+        inputs: &BTreeMap<String, Tensor>,
+        golden: &BTreeMap<String, Tensor>,
+        result: &mut CaseResult,
+    ) -> Result<(), RunError> {
+        match self.launch(case, bound, inputs, None) {
+            Ok(launched) => {
+                result.launch = Some(LaunchReport::new(self.launching, &launched));
+                judge(self.manifest, bound, launched, inputs, golden, result)
+            }
+            Err(RunError::Launch(error)) if error.is_about_devices() => {
+                result.status = CaseStatus::Blocked;
+                (result.message, result.hint) = (with_causes(&error), error.hint());
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     fn launch(
         &self,
         case: &Case,
@@ -81,8 +127,8 @@ impl CaseRunner<'_> {
         inputs: &BTreeMap<String, Tensor>,
         timed: Option<(Timing, Duration)>,
     ) -> Result<Launched, RunError> {
+        let limits = limits(self.cx, self.pace)?;
         let on_cpu = self.launching.path == LaunchPath::Cpu;
-        let deadlines = Deadlines::of(self.cx, self.launching.path)?;
         let request = LaunchRequest {
             library: self.built.library.clone(),
             symbol: self.built.symbol.clone(),
@@ -90,16 +136,20 @@ impl CaseRunner<'_> {
             acl: acl_candidates(self.cx, self.workshop, on_cpu)?,
             device: self.launching.device_number(),
             memory_limit: on_cpu.then(physical_memory),
+            repeats: if timed.is_some() { 1 } else { self.repeats },
             timing: timed.map(|(timing, _)| timing),
-            sync_timeout: deadlines.sync,
-            process_timeout: deadlines.process + timed.map_or(Duration::ZERO, time_for),
+            limits: Limits { process: limits.process + timed.map_or(Duration::ZERO, time_for), ..limits },
         };
         let worker = &self.workshop.setup.worker;
         if let Some(model) = &self.launching.model {
-            return Ok(simulate(self.cx, worker, &request, &model.simulation(self.workshop, self.manifest, case))?);
+            let simulation = model.simulation(self.cx, self.workshop, self.manifest, case, &request)?;
+            return Ok(simulate(self.cx, worker, &request, &simulation)?);
         }
         let cx = if on_cpu { playing(self.cx, self.launching.soc) } else { self.cx.clone() };
-        Ok(launch(&cx, worker, &request)?)
+        Ok(match self.devices {
+            Some(devices) => devices.launch(&cx, worker, &request)?,
+            None => launch(&cx, worker, &request)?,
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use pto_platform::Target;
 use serde::Serialize;
 
 use super::launching::LaunchReport;
+use super::repeats::Repeats;
 use crate::cases::Case;
 
 /// One case.
@@ -33,11 +34,13 @@ pub struct CaseResult {
     pub hint: Option<String>,
     /// What it ran on; none if it was not launched.
     pub launch: Option<LaunchReport>,
-    /// The comparison of each output.
+    /// How often it was launched, and whether all repeats agree.
+    pub repeats: Repeats,
+    /// The comparison of each output, of the first repeat that is wrong, else of the first of all.
     pub outputs: BTreeMap<String, OutputReport>,
     /// What the kernel's runtime counted.
     pub notes: Vec<Note>,
-    /// From launch to end by the stream's clock, in seconds. On the CPU this measures the simulator.
+    /// From launch to end by the stream's clock, in seconds; the middle one of the repeats. On the CPU this measures the simulator.
     pub device_seconds: Option<f64>,
     /// From making inputs to the verdict, in seconds.
     pub seconds: f64,
@@ -53,6 +56,8 @@ pub enum CaseStatus {
     Passed,
     /// An output is wrong, or was never written.
     Differs,
+    /// The repeats gave different bits, each of them right or not.
+    Nondeterministic,
     /// The device reported an error: a deadlock, an access out of bounds.
     Fault,
     /// The process died by a signal.
@@ -63,6 +68,8 @@ pub enum CaseStatus {
     Hung,
     /// The golden command failed or gave no usable tensor.
     NoGolden,
+    /// It was not launched: every device is set aside, or in use.
+    Blocked,
 }
 
 impl CaseStatus {
@@ -71,11 +78,13 @@ impl CaseStatus {
         match self {
             Self::Passed => "passed",
             Self::Differs => "differs",
+            Self::Nondeterministic => "nondeterministic",
             Self::Fault => "fault",
             Self::Crashed => "crashed",
             Self::Exited => "exited",
             Self::Hung => "hung",
             Self::NoGolden => "no golden",
+            Self::Blocked => "blocked",
         }
     }
 }
@@ -86,8 +95,13 @@ impl CaseResult {
         self.status == CaseStatus::Passed
     }
 
+    /// Whether it says something about the kernel.
+    pub fn is_verdict(&self) -> bool {
+        !matches!(self.status, CaseStatus::NoGolden | CaseStatus::Blocked)
+    }
+
     /// A case before anything is known of it.
-    pub(super) fn started(case: &Case, target: Target, block_dim: u32) -> Self {
+    pub(super) fn started(case: &Case, target: Target, block_dim: u32, repeats: u32) -> Self {
         Self {
             case: case.to_string(),
             dims: case.dims.clone(),
@@ -99,6 +113,7 @@ impl CaseResult {
             message: String::new(),
             hint: None,
             launch: None,
+            repeats: Repeats::asked(repeats),
             outputs: BTreeMap::new(),
             notes: Vec::new(),
             device_seconds: None,

@@ -13,6 +13,7 @@ use pto_launch::{BadDevice, LaunchError, LaunchPath, NoDevice, NoPath};
 use pto_platform::{PlatformError, Target};
 use pto_ptoas::AssembleError;
 
+use super::deadlines::MOST_REPEATS;
 use crate::KernelError;
 use crate::elide::elided;
 
@@ -217,6 +218,14 @@ pub enum RunError {
     /// A deadline of the environment is not one.
     #[error(transparent)]
     BadDeadline(#[from] BadSeconds),
+    /// The number of repeats in the environment is not one.
+    #[error("`{variable}` is `{value}`; expected a whole number from 1 to {MOST_REPEATS}")]
+    BadRepeats {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+    },
     /// The user asked for the end.
     #[error("interrupted")]
     Interrupted,
@@ -267,6 +276,7 @@ impl RunError {
             | Self::BadDeadline(_)
             | Self::BadDevice(_)
             | Self::BadSoc { .. }
+            | Self::BadRepeats { .. }
             | Self::Cpu(CpuError::BadDeadline(_))
             | Self::Plan(PlanError::BadDeadline(_) | PlanError::Request(_))
             | Self::Tensor(_) => Fault::Input,

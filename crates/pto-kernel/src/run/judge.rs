@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use pto_golden::suite::Tail;
-use pto_golden::{Criterion, Options, Region, Tensor, compare_set};
+use pto_golden::{Criterion, Options, Region, Report as OutputReport, Tensor, compare_set};
 use pto_launch::{Launched, Verdict};
 
 use super::case_result::{CaseResult, CaseStatus};
-use super::deadlines::Deadlines;
+use super::deadlines;
 use super::error::RunError;
 use crate::cases::{BoundCase, BoundValue};
 use crate::manifest::{Dir, Manifest, SignatureItem};
@@ -15,18 +15,26 @@ use crate::manifest::{Dir, Manifest, SignatureItem};
 /// As many of the last bytes that a kernel wrote are kept.
 const KEPT_OUTPUT: usize = 2000;
 
+/// What makes the repeats of a kernel differ.
+const RACE: &str = "look for a missing `set_flag`/`wait_flag` pair or `pipe_barrier`, cores that write the same place, and \
+                    memory that is read before it was written";
+
 /// Writes into the result how the launch ended and, where it completed, how its outputs compare.
 pub(super) fn judge(
     manifest: &Manifest,
     bound: &BoundCase,
-    launched: Launched,
+    mut launched: Launched,
     inputs: &BTreeMap<String, Tensor>,
     golden: &BTreeMap<String, Tensor>,
     result: &mut CaseResult,
 ) -> Result<(), RunError> {
-    result.notes = launched.notes;
+    result.notes = std::mem::take(&mut launched.notes);
     result.device_seconds = launched.device_time.map(|time| time.as_secs_f64());
+    result.repeats.take(&launched);
     result.message = with_buffer_names(launched.verdict.to_string(), manifest, bound);
+    if result.repeats.asked > 1 && launched.verdict != Verdict::Completed {
+        result.message += &format!(" (in repeat {} of {})", launched.repeat, result.repeats.asked);
+    }
     let told = launched.simulated.as_ref().and_then(|simulated| simulated.hint.clone());
     result.hint = match launched.verdict {
         Verdict::Completed => None,
@@ -37,29 +45,69 @@ pub(super) fn judge(
         Verdict::Crashed { .. } => CaseStatus::Crashed,
         Verdict::Exited { .. } => CaseStatus::Exited,
         Verdict::Hung { .. } => CaseStatus::Hung,
-        Verdict::Completed => {
-            let changed = changed_input(bound, inputs, &launched.outputs);
-            let actual = tensors(bound, launched.outputs)?;
-            let report = compare_set(&actual, golden, |name, golden| {
-                criterion(manifest, bound, name, golden, |scores| inputs.get(scores).or_else(|| actual.get(scores)))
-            });
-            result.message = report.summary();
-            let passed = report.passed();
-            result.outputs = report.outputs;
-            match changed {
-                Some(change) if passed => {
-                    result.message = change;
-                    CaseStatus::Differs
-                }
-                _ if passed => CaseStatus::Passed,
-                _ => CaseStatus::Differs,
-            }
-        }
+        Verdict::Completed => judge_outputs(&Judge { manifest, bound, inputs, golden }, &mut launched, result)?,
     };
     if !result.passed() && !launched.said.trim().is_empty() {
         result.captured_output = Some(tail(&launched.said));
     }
     Ok(())
+}
+
+/// What outputs are judged by.
+struct Judge<'a> {
+    manifest: &'a Manifest,
+    bound: &'a BoundCase,
+    inputs: &'a BTreeMap<String, Tensor>,
+    golden: &'a BTreeMap<String, Tensor>,
+}
+
+/// The verdict on the outputs of one repeat.
+struct Judged {
+    passed: bool,
+    message: String,
+    outputs: BTreeMap<String, OutputReport>,
+}
+
+/// Repeats that gave the same bits have the same verdict, so each variant is judged once.
+fn judge_outputs(judge: &Judge<'_>, launched: &mut Launched, result: &mut CaseResult) -> Result<CaseStatus, RunError> {
+    let (mut shown, first) = judge.one(std::mem::take(&mut launched.outputs))?;
+    let mut right = vec![shown.passed];
+    for variant in 1..launched.variants.count() {
+        let (judged, outputs) = judge.one(launched.variants.read(variant).map_err(RunError::Io)?)?;
+        if variant == 1 {
+            result.repeats.take_difference(launched, &first, &outputs);
+        }
+        right.push(judged.passed);
+        if shown.passed && !judged.passed {
+            shown = judged;
+        }
+    }
+    result.repeats.take_verdicts(launched, &right);
+    (result.message, result.outputs) = (shown.message, shown.outputs);
+    if result.repeats.deterministic == Some(false) {
+        result.message = result.repeats.sentence();
+        result.hint = Some(RACE.to_owned());
+        return Ok(CaseStatus::Nondeterministic);
+    }
+    Ok(if shown.passed { CaseStatus::Passed } else { CaseStatus::Differs })
+}
+
+impl Judge<'_> {
+    /// Judges the outputs of a repeat, and gives them as tensors.
+    fn one(&self, outputs: BTreeMap<String, Vec<u8>>) -> Result<(Judged, BTreeMap<String, Tensor>), RunError> {
+        let changed = changed_input(self.bound, self.inputs, &outputs);
+        let actual = tensors(self.bound, outputs)?;
+        let report = compare_set(&actual, self.golden, |name, golden| {
+            let tensor = |scores: &str| self.inputs.get(scores).or_else(|| actual.get(scores));
+            criterion(self.manifest, self.bound, name, golden, tensor)
+        });
+        let (passed, message) = (report.passed(), report.summary());
+        let judged = match changed.filter(|_| passed) {
+            Some(change) => Judged { passed: false, message: change, outputs: report.outputs },
+            None => Judged { passed, message, outputs: report.outputs },
+        };
+        Ok((judged, actual))
+    }
 }
 
 /// What an output is judged by in this case. `tensor` finds one by the name of its argument.
@@ -113,8 +161,8 @@ fn hint(verdict: &Verdict) -> Option<String> {
     match verdict {
         Verdict::Hung { .. } => Some(format!(
             "a kernel that is slow and not hung needs a higher `{}` or `{}`",
-            Deadlines::SYNC_VARIABLE,
-            Deadlines::PROCESS_VARIABLE
+            deadlines::SYNC_VARIABLE,
+            deadlines::PROCESS_VARIABLE
         )),
         _ => None,
     }

@@ -69,6 +69,8 @@ pub enum KernelStatus {
     Blocked,
     /// It is not written for this target, and nobody asked for it by name.
     Skipped,
+    /// The user asked for the end before all its cases were done. Those that were are there.
+    Interrupted,
 }
 
 impl KernelStatus {
@@ -81,6 +83,7 @@ impl KernelStatus {
             Self::Malformed => "malformed",
             Self::Blocked => "blocked",
             Self::Skipped => "skipped",
+            Self::Interrupted => "interrupted",
         }
     }
 }
@@ -108,7 +111,7 @@ impl From<&RunError> for Problem {
 /// Why a kernel could not be tried, and what that makes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotTried {
-    /// `NotBuilt`, `Malformed`, `Blocked` or `Skipped`.
+    /// `NotBuilt`, `Malformed`, `Blocked`, `Skipped` or `Interrupted`.
     pub status: KernelStatus,
     /// Why.
     pub problem: Problem,
@@ -148,7 +151,8 @@ impl KernelResult {
         duration: Duration,
     ) -> Self {
         let passed = !cases.is_empty() && cases.iter().all(CaseResult::passed);
-        let differs = cases.iter().any(|case| !case.passed() && case.status != CaseStatus::NoGolden);
+        let differs = cases.iter().any(|case| !case.passed() && case.is_verdict());
+        let blocked = cases.iter().any(|case| case.status == CaseStatus::Blocked);
         Self {
             name: manifest.name.clone(),
             path: manifest.path.clone(),
@@ -159,6 +163,7 @@ impl KernelResult {
             status: match (passed, differs) {
                 (true, _) => KernelStatus::Passed,
                 (false, true) => KernelStatus::Failed,
+                (false, false) if blocked => KernelStatus::Blocked,
                 // All that is wrong is that there was nothing to judge by: that says nothing about the kernel.
                 (false, false) => KernelStatus::Malformed,
             },
@@ -167,6 +172,11 @@ impl KernelResult {
             cases,
             seconds: duration.as_secs_f64(),
         }
+    }
+
+    /// The same of a kernel whose other cases were not begun, or not ended.
+    pub(super) fn interrupted(self) -> Self {
+        Self { passed: false, status: KernelStatus::Interrupted, ..self }
     }
 
     /// A kernel that could not be tried. `name` is its directory's when its manifest does not say one.

@@ -23,6 +23,7 @@ mod on_host;
 mod pins;
 mod place;
 mod plan;
+mod repeats;
 mod report;
 mod suite;
 mod workshop;
@@ -39,12 +40,14 @@ use crate::manifest::Manifest;
 pub use assembly::Assembled;
 pub use build::{Built, build_kernel, cpu_request};
 pub use case_result::{CaseResult, CaseStatus};
+pub use deadlines::{MOST_REPEATS, Pace};
 pub use error::{Fault, RunError};
 pub use kernel_result::{BuildReport, Chosen, KernelResult, KernelStatus, NotTried, Problem};
 pub use launching::{HostFacts, LaunchReport, Launching, SimulationReport};
 pub use on_host::{suggested_target, test_on_host};
 pub use pins::{ACL_HEADERS, ARTIFACTS, PTO_ISA, zig};
 pub use plan::{KernelPlan, plan_kernel};
+pub use repeats::{Difference, Repeats};
 pub use report::{Report, Totals};
 pub use suite::{Suite, Tried, test_kernels};
 pub use workshop::{CpuTools, Fetching, HeaderSource, Setup, Workshop};
@@ -65,9 +68,12 @@ pub struct TestOptions {
     pub seed: Option<u64>,
     /// How many cases run at once; all cores if nothing is said.
     pub jobs: Option<usize>,
+    /// How often each case is launched; as its target needs it if nothing is said.
+    pub repeats: Option<u32>,
 }
 
-/// Builds a kernel for the workshop's target and runs its cases. `progress` is called after each case.
+/// Builds a kernel for the workshop's target and runs its cases. `progress` is called after each case. Once the user has
+/// asked for the end no further case is begun, and the result has those that were done.
 ///
 /// # Errors
 /// The kernel could not be tried: see [`RunError::fault`].
@@ -86,15 +92,22 @@ pub fn test_kernel(
     let note = smallest_on_a_model(manifest, &launching, options, &mut cases)?;
     let built = build_kernel(cx, workshop, manifest, soc).map_err(|error| error.in_manifest(manifest))?;
     fit::check(&built, target, launching.path)?;
-    let runner = case::CaseRunner { cx, workshop, manifest, built: &built, launching: &launching };
-    // On the CPU each case is a thread per core of the SoC already: more at once than processors only slow it down.
-    let mut results = in_parallel(&cases, launching.jobs(options.jobs), |case| -> Result<_, RunError> {
-        let result = runner.run(case).map_err(|error| error.in_manifest(manifest))?;
-        progress(&result);
-        Ok(result)
+    let pool = launching.pool(cx, manifest)?;
+    let runner = case::CaseRunner::new(cx, workshop, manifest, &built, &launching, &pool, options.repeats)?;
+    let results = in_parallel(&cases, launching.jobs(options.jobs), |case| match runner.run(case) {
+        Ok(result) => {
+            progress(&result);
+            Ok(Some(result))
+        }
+        // Those that were done before are worth keeping.
+        Err(error) if error.fault() == Fault::Interrupt => Ok(None),
+        Err(error) => Err(error.in_manifest(manifest)),
     })?;
-    advice::advise(manifest, &mut results);
-    Ok(KernelResult::new(manifest, target, &launching, note, built.report, results, start.elapsed()))
+    let mut done: Vec<CaseResult> = results.into_iter().flatten().collect();
+    advice::advise(manifest, &mut done);
+    let interrupted = done.len() < cases.len();
+    let result = KernelResult::new(manifest, target, &launching, note, built.report, done, start.elapsed());
+    Ok(if interrupted { result.interrupted() } else { result })
 }
 
 /// The model takes minutes for what a card does in microseconds: unless cases were asked for, the smallest has to do. What

@@ -14,6 +14,8 @@ pub struct Report {
     pub schema: &'static str,
     /// Whether every case of every kernel passed; kernels that are skipped do not count.
     pub passed: bool,
+    /// Whether the user asked for the end before everything was done.
+    pub interrupted: bool,
     /// The kernels in the order they were asked for.
     pub kernels: Vec<KernelResult>,
     /// How many there were, and how many passed.
@@ -45,8 +47,10 @@ impl Report {
         let totals =
             Totals { kernels: counted().count(), cases: cases().count(), passed, failed: cases().count() - passed };
         let all = counted().next().is_some() && counted().all(|kernel| kernel.passed);
-        Self { schema: Self::SCHEMA, passed: all, kernels, totals }
+        let interrupted = kernels.iter().any(|kernel| kernel.status == KernelStatus::Interrupted);
+        Self { schema: Self::SCHEMA, passed: all, interrupted, kernels, totals }
     }
+
     /// Writes it as JSON, whole or not at all: somebody may be reading the last one. Directories are made.
     ///
     /// # Errors

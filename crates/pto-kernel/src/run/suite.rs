@@ -74,19 +74,33 @@ fn not_tried(error: RunError, named: bool) -> Result<NotTried, RunError> {
     Ok(NotTried { status, problem: Problem::from(&error) })
 }
 
-/// Builds and tests all kernels of a suite.
+/// Builds and tests all kernels of a suite. Once the user has asked for the end nothing new is begun, and the report says
+/// what was done by then.
 ///
 /// # Errors
-/// The user asked for the end.
+/// As [`Suite::each`], but for an interrupt: whatever is wrong with a kernel is a result.
 pub fn test_kernels(
     cx: &Context,
     workshop: &Workshop,
     suite: Suite,
     options: &TestOptions,
 ) -> Result<Report, RunError> {
-    let tried = suite.each(|kernel| test_kernel(cx, workshop, kernel, options, &|_| {}))?;
-    let result = |Tried { name, path, result }: Tried<KernelResult>| {
-        result.unwrap_or_else(|why| KernelResult::not_tried(name, path, workshop.target(), why))
-    };
-    Ok(Report::new(tried.into_iter().map(result).collect()))
+    let result = |name, path, why| KernelResult::not_tried(name, path, workshop.target(), why);
+    let tried = suite.each(|kernel| {
+        let tested = match pto_process::interrupt::requested() {
+            true => Err(RunError::Interrupted),
+            false => test_kernel(cx, workshop, kernel, options, &|_| {}),
+        };
+        match tested {
+            Err(error) if error.fault() == Fault::Interrupt => {
+                let why = NotTried { status: KernelStatus::Interrupted, problem: Problem::from(&error) };
+                Ok(result(kernel.name.clone(), kernel.path.clone(), why))
+            }
+            tested => tested,
+        }
+    })?;
+    let results = tried
+        .into_iter()
+        .map(|Tried { name, path, result: tested }| tested.unwrap_or_else(|why| result(name, path, why)));
+    Ok(Report::new(results.collect()))
 }

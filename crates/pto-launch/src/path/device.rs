@@ -1,4 +1,4 @@
-//! Which device a kernel is launched on: a pure function.
+//! Which devices a kernel may be launched on: a pure function.
 
 use std::str::FromStr;
 
@@ -146,15 +146,16 @@ impl NoDevice {
     }
 }
 
-/// The device for a target: the one asked for, else the least filled that is idle and well.
+/// The devices for a target, the best first: the one asked for and no other, else those that are idle and well, the least
+/// filled first. Never none.
 ///
 /// # Errors
 /// See [`NoDevice`].
-pub fn choose_device<'a>(
+pub fn rank_devices<'a>(
     target: Target,
     candidates: &'a [Candidate],
     asked: Option<&Asked>,
-) -> Result<&'a Candidate, NoDevice> {
+) -> Result<Vec<&'a Candidate>, NoDevice> {
     let Some(Asked { device, by }) = asked else { return idle(target, candidates) };
     let (device, by) = (*device, *by);
     let Some(found) = candidates.iter().find(|candidate| candidate.device == device) else {
@@ -167,20 +168,22 @@ pub fn choose_device<'a>(
     match &found.reserved {
         Some(why) if found.forbidden => Err(NoDevice::Forbidden { by, device, why: why.clone() }),
         // Somebody who names a device may know better who else may use it.
-        _ => Ok(found),
+        _ => Ok(vec![found]),
     }
 }
 
-fn idle(target: Target, candidates: &[Candidate]) -> Result<&Candidate, NoDevice> {
+fn idle(target: Target, candidates: &[Candidate]) -> Result<Vec<&Candidate>, NoDevice> {
     let fitting = || candidates.iter().filter(|candidate| candidate.target == Some(target));
-    let free = fitting().filter(|candidate| candidate.reserved.is_none());
-    free.min_by_key(|candidate| (candidate.memory_used_mb, candidate.device)).ok_or_else(|| {
+    let mut free: Vec<&Candidate> = fitting().filter(|candidate| candidate.reserved.is_none()).collect();
+    free.sort_by_key(|candidate| (candidate.memory_used_mb, candidate.device));
+    if free.is_empty() {
         let why = |candidate: &Candidate| {
             let why = candidate.reserved.as_deref().unwrap_or_default();
             format!("{} {why}", candidate.device)
         };
-        NoDevice::NoneIdle { target, why: fitting().map(why).collect() }
-    })
+        return Err(NoDevice::NoneIdle { target, why: fitting().map(why).collect() });
+    }
+    Ok(free)
 }
 
 fn count(seen: usize) -> String {
@@ -224,18 +227,19 @@ mod tests {
     #[test]
     fn an_idle_one_of_the_target_is_taken() {
         let devices = devices();
-        assert_eq!(choose_device(Target::A2a3, &devices, None).unwrap().device, 2);
-        assert_eq!(choose_device(Target::A5, &devices, None).unwrap().device, 3);
-        let taken: Vec<_> = devices.into_iter().filter(|device| device.reserved.is_some()).collect();
-        let error = choose_device(Target::A2a3, &taken, None).unwrap_err();
+        let numbers =
+            |target| rank_devices(target, &devices, None).unwrap().iter().map(|found| found.device).collect::<Vec<_>>();
+        assert_eq!((numbers(Target::A2a3), numbers(Target::A5)), (vec![2, 1], vec![3]));
+        let taken: Vec<_> = devices.iter().filter(|device| device.reserved.is_some()).cloned().collect();
+        let error = rank_devices(Target::A2a3, &taken, None).unwrap_err();
         assert_eq!(error.to_string(), "no `a2a3` device is idle and well: 0 busy; 4 set aside");
     }
 
     #[test]
     fn the_one_that_is_named_is_taken_unless_it_must_not_be() {
         let devices = devices();
-        let choose = |target, device| choose_device(target, &devices, asked(device).as_ref());
-        assert_eq!(choose(Target::A2a3, 0).unwrap().device, 0, "busy, but named");
+        let choose = |target, device| rank_devices(target, &devices, asked(device).as_ref());
+        assert_eq!(choose(Target::A2a3, 0).unwrap()[0].device, 0, "busy, but named");
         assert!(matches!(choose(Target::A2a3, 4), Err(NoDevice::Forbidden { .. })));
         assert!(matches!(choose(Target::A2a3, 3), Err(NoDevice::OtherGeneration { .. })));
         let error = choose(Target::A2a3, 9).unwrap_err();

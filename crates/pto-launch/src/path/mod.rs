@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use choice::{Choice, Host, NoPath, Tools, choose_path};
-pub use device::{Asked, BadDevice, Candidate, NoDevice, choose_device};
+pub use device::{Asked, BadDevice, Candidate, NoDevice, rank_devices};
 
 /// A way in which a kernel gets to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,11 +1,14 @@
-//! The worker's side: one launch in this process, which then ends.
+//! The worker's side: one launch, with all its repeats, in this process, which then ends.
 
+mod keeper;
 mod notes;
 mod process;
 mod session;
 mod timed;
+mod watchdog;
 
 use std::io::Write;
+use std::time::Duration;
 
 use crate::exchange::{Answer, Exchange, Refusal, Report};
 use crate::phase::Phase;
@@ -15,8 +18,10 @@ use pto_acl::Acl;
 use pto_platform::RunMode;
 
 use session::Session;
+use watchdog::Watchdog;
 
-/// The first argument that makes a program a worker. The second is the directory of the launch.
+/// The first argument that makes a program a worker. The second is the directory of the launch. A third is the limit of the
+/// process in milliseconds, for a worker whose caller cannot keep it.
 pub const ARGUMENT: &str = "__pto-launch-worker";
 
 /// Set for every worker, so that a program which does not notice that it is one cannot start workers without end.
@@ -29,24 +34,27 @@ pub fn intercept() {
     if args.next().is_none_or(|first| first != ARGUMENT) {
         return;
     }
-    run(&Exchange::new(args.next().unwrap_or_default()))
+    let exchange = Exchange::new(args.next().unwrap_or_default());
+    let limit = args.next().and_then(|word| word.to_str()?.parse().ok()).map(Duration::from_millis);
+    keeper::fork(limit.map(|limit| (&exchange, limit)));
+    run(&exchange)
 }
 
 fn run(exchange: &Exchange) -> ! {
-    exchange.enter(Phase::Open);
+    exchange.enter(0, Phase::Open);
+    let watchdog = Watchdog::start(exchange);
     let (request, mut session) = match open(exchange) {
         Ok(opened) => opened,
         Err(refusal) => leave(exchange, &Answer::Refused(refusal)),
     };
-    let outcome = session.launch(exchange, &request).and_then(|()| session.time(exchange, &request));
+    let outcome = session.launch_all(exchange, &request, &watchdog).and_then(|()| session.time(exchange, &request));
     process::occupy_standard_descriptors();
     let verdict = match session::verdict(exchange, &request, outcome) {
         Ok(verdict) => verdict,
         Err(refusal) => leave(exchange, &Answer::Refused(refusal)),
     };
     let completed = verdict == Verdict::Completed;
-    let mut report =
-        Report { verdict, notes: Vec::new(), device_time_ns: session.device_time_ns(), samples: session.samples() };
+    let mut report = Report { verdict, notes: Vec::new(), runs: session.runs(), samples: session.samples() };
     // Answered twice: a kernel that was stopped midway may hold a lock that its runtime's report needs.
     answer(exchange, &Answer::Launched(report.clone()));
     report.notes = session.notes();
@@ -55,7 +63,8 @@ fn run(exchange: &Exchange) -> ! {
         leave(exchange, &last);
     }
     answer(exchange, &last);
-    exchange.enter(Phase::Teardown);
+    exchange.enter(request.repeats - 1, Phase::Teardown);
+    watchdog.limit(Phase::Teardown, request.limits.teardown);
     drop(session);
     std::process::exit(0)
 }

@@ -7,13 +7,27 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// Limits this process, and makes what a kernel prints survive its crash.
 pub(super) fn prepare(memory_limit: Option<u64>) {
-    // A core file of gigabytes helps nobody who did not ask for it.
-    limit(Resource::Core, 0);
+    leave_no_core();
     if let Some(bytes) = memory_limit {
         // A kernel that allocates without end must meet its own limit before the machine's.
         limit(Resource::As, bytes);
     }
     buffer_lines();
+}
+
+/// A core file of gigabytes helps nobody who did not ask for it.
+pub(super) fn leave_no_core() {
+    limit(Resource::Core, 0);
+}
+
+/// Handlers that a kernel installs run on its own threads, not on the calling one.
+pub(super) fn take_no_signals() {
+    // SAFETY: a signal set is plain data, which `sigfillset` makes valid; the pointers lead to values of this frame.
+    unsafe {
+        let mut all = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
+    }
 }
 
 fn limit(resource: Resource, value: u64) {

@@ -1,9 +1,9 @@
-//! A device, a kernel and its buffers: the steps of one launch.
+//! A device, a kernel and its buffers: the steps of a launch, and its repeats.
 
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use pto_acl::{Acl, Device, DeviceBuffer, Event, LoadPlan, Stream};
@@ -14,15 +14,25 @@ use crate::call::{TooMany, Value, call};
 use crate::exchange::{Exchange, Refusal};
 use crate::phase::Phase;
 use crate::request::LaunchRequest;
+use crate::run::{KEPT_VARIANTS, Run};
 use crate::verdict::{Note, Verdict};
 
+use super::watchdog::Watchdog;
 use super::{notes, process, timed};
+
+/// A library that was given a limit keeps it itself, and then says what it knows. If it does not come back at all, the
+/// watchdog ends it so much later.
+const SLACK: Duration = Duration::from_secs(2);
 
 /// Everything a launch holds on the device. Dropped in this order, and only after a launch that completed.
 pub(super) struct Session {
     /// For each argument its buffer, if it has one.
     buffers: Vec<Option<DeviceBuffer>>,
     times: Option<(Event, Event)>,
+    /// The repeats that completed.
+    runs: Vec<Run>,
+    /// How many different sets of outputs they gave.
+    variants: u32,
     /// The times of the launches that were timed.
     samples: Vec<Duration>,
     stream: Stream,
@@ -51,39 +61,31 @@ impl Session {
         let (device, stream) = open_device(request)
             .map_err(|error| Refusal::Setup { message: error.to_string(), hint: error.hint().map(str::to_owned) })?;
         super::tell_run_mode(exchange, device.acl());
-        exchange.enter(Phase::Load);
+        exchange.enter(0, Phase::Load);
         let kernel = load(&request.library)?;
         // SAFETY: the symbol is only taken as an address here.
         let launcher = unsafe { kernel.get::<*const c_void>(request.symbol.as_bytes()) };
         let launcher = launcher.map_err(|_| Refusal::NoSymbol)?.into_raw().cast_const();
-        Ok(Self { buffers: Vec::new(), times: None, samples: Vec::new(), stream, device, launcher, kernel })
-    }
-
-    /// Fills the buffers, calls the launcher, waits, and hands the outputs over.
-    pub(super) fn launch(&mut self, exchange: &Exchange, request: &LaunchRequest) -> Result<(), Stop> {
-        exchange.enter(Phase::Upload);
-        self.upload(exchange, request)?;
-        let (start, end) = self.times.insert((self.device.event()?, self.device.event()?));
-        let values = values(&request.arguments, &self.buffers, &self.stream);
-        self.stream.record(start)?;
-        exchange.enter(Phase::Launch);
-        call_here(self.launcher, &values)?;
-        exchange.enter(Phase::Synchronize);
-        // Bound anew: the launcher may have left another device current.
-        self.stream.bind()?;
-        self.stream.record(end)?;
-        self.stream.synchronize(Some(request.sync_timeout))?;
-        exchange.enter(Phase::Download);
-        self.download(exchange, request)
+        Ok(Self {
+            buffers: Vec::new(),
+            times: None,
+            runs: Vec::new(),
+            variants: 0,
+            samples: Vec::new(),
+            stream,
+            device,
+            launcher,
+            kernel,
+        })
     }
 
     /// Times further launches with the same buffers, which are not filled anew.
     pub(super) fn time(&mut self, exchange: &Exchange, request: &LaunchRequest) -> Result<(), Stop> {
         let Some(timing) = &request.timing else { return Ok(()) };
-        exchange.enter(Phase::Launch);
+        exchange.enter(request.repeats - 1, Phase::Launch);
         let values = values(&request.arguments, &self.buffers, &self.stream);
-        let call = || Ok(call_here(self.launcher, &values)?);
-        self.samples = timed::run(timing, &self.device, &self.stream, request.sync_timeout, call)?;
+        let call = || Ok(call_here(self.launcher, &values).map(drop)?);
+        self.samples = timed::run(timing, &self.device, &self.stream, request.limits.sync, call)?;
         Ok(())
     }
 
@@ -92,29 +94,117 @@ impl Session {
         self.samples.clone()
     }
 
-    fn upload(&mut self, exchange: &Exchange, request: &LaunchRequest) -> Result<(), Stop> {
-        self.buffers.resize_with(request.arguments.len(), || None);
-        for (index, buffer) in request.buffers() {
-            let contents = exchange.contents(index, buffer).map_err(Stop::Input)?;
-            self.buffers[index] = Some(self.device.upload(&contents)?);
+    /// Launches as often as is asked for, and stops at the first repeat that goes wrong.
+    pub(super) fn launch_all(
+        &mut self,
+        exchange: &Exchange,
+        request: &LaunchRequest,
+        watchdog: &Watchdog,
+    ) -> Result<(), Stop> {
+        for run in 0..request.repeats {
+            let run = self.launch(exchange, request, watchdog, run)?;
+            self.runs.push(run);
         }
         Ok(())
     }
 
-    fn download(&self, exchange: &Exchange, request: &LaunchRequest) -> Result<(), Stop> {
-        process::occupy_standard_descriptors();
-        for (index, _) in request.buffers().filter(|(_, buffer)| buffer.output) {
-            if let Some(buffer) = &self.buffers[index] {
-                exchange.write_output(index, &buffer.to_vec()?).map_err(Stop::Output)?;
+    /// Fills the buffers, calls the launcher, waits, and hands the outputs over.
+    fn launch(
+        &mut self,
+        exchange: &Exchange,
+        request: &LaunchRequest,
+        watchdog: &Watchdog,
+        run: u32,
+    ) -> Result<Run, Stop> {
+        exchange.enter(run, Phase::Upload);
+        self.upload(exchange, request)?;
+        if self.times.is_none() {
+            self.times = Some((self.device.event()?, self.device.event()?));
+        }
+        let values = values(&request.arguments, &self.buffers, &self.stream);
+        self.record(|(start, _)| start)?;
+        exchange.enter(run, Phase::Launch);
+        watchdog.limit(Phase::Launch, request.limits.launch);
+        let call = call_here(self.launcher, &values)?;
+        // At once: the kernel runs already, and what it does from now on is its own doing.
+        exchange.enter(run, Phase::Synchronize);
+        watchdog.limit(Phase::Synchronize, request.limits.sync.saturating_add(SLACK));
+        // Bound anew: the launcher may have left another device current.
+        self.stream.bind()?;
+        self.record(|(_, end)| end)?;
+        self.stream.synchronize(Some(request.limits.sync))?;
+        watchdog.clear();
+        exchange.enter(run, Phase::Download);
+        let variant = self.download(exchange, request)?;
+        Ok(Run { variant, call, device_time: self.device_time() })
+    }
+
+    /// Gives every buffer what it holds before a launch, the first time with memory to hold it.
+    fn upload(&mut self, exchange: &Exchange, request: &LaunchRequest) -> Result<(), Stop> {
+        self.buffers.resize_with(request.arguments.len(), || None);
+        for (index, buffer) in request.buffers() {
+            let contents = exchange.contents(index, buffer).map_err(Stop::Input)?;
+            match &mut self.buffers[index] {
+                Some(there) => there.copy_from_host(&contents)?,
+                none => *none = Some(self.device.upload(&contents)?),
             }
         }
         Ok(())
     }
 
+    /// Compares the outputs with those that came before, and keeps them if they are others. One buffer at a time: what
+    /// is kept is copied from the device again.
+    fn download(&mut self, exchange: &Exchange, request: &LaunchRequest) -> Result<Option<u32>, Stop> {
+        process::occupy_standard_descriptors();
+        let mut alike: Vec<u32> = (0..self.variants).collect();
+        let mut outputs = self.outputs(request);
+        while !alike.is_empty()
+            && let Some((index, bytes)) = outputs.next()
+        {
+            let bytes = bytes?;
+            for variant in std::mem::take(&mut alike) {
+                if exchange.holds_output(variant, index, &bytes).map_err(Stop::Output)? {
+                    alike.push(variant);
+                }
+            }
+        }
+        drop(outputs);
+        if let Some(variant) = alike.first() {
+            return Ok(Some(*variant));
+        }
+        if self.variants == KEPT_VARIANTS {
+            return Ok(None);
+        }
+        for (index, bytes) in self.outputs(request) {
+            exchange.write_output(self.variants, index, &bytes?).map_err(Stop::Output)?;
+        }
+        self.variants += 1;
+        Ok(Some(self.variants - 1))
+    }
+
+    /// The outputs with their places, copied from the device when their turn comes.
+    fn outputs<'a>(
+        &'a self,
+        request: &'a LaunchRequest,
+    ) -> impl Iterator<Item = (usize, Result<Vec<u8>, pto_acl::Error>)> + 'a {
+        let outputs = request.buffers().filter(|(_, buffer)| buffer.output);
+        outputs.filter_map(|(index, _)| Some((index, self.buffers[index].as_ref()?.to_vec())))
+    }
+
+    fn record(&self, which: impl FnOnce(&(Event, Event)) -> &Event) -> Result<(), Stop> {
+        let recorded = self.times.as_ref().map(|times| self.stream.record(which(times)));
+        Ok(recorded.unwrap_or(Ok(()))?)
+    }
+
     /// The time between the two events, if both were reached.
-    pub(super) fn device_time_ns(&self) -> Option<u64> {
+    fn device_time(&self) -> Option<Duration> {
         let (start, end) = self.times.as_ref()?;
-        u64::try_from(start.elapsed_until(end).ok()?.as_nanos()).ok()
+        start.elapsed_until(end).ok()
+    }
+
+    /// The repeats that completed.
+    pub(super) fn runs(&self) -> Vec<Run> {
+        self.runs.clone()
     }
 
     pub(super) fn notes(&self) -> Vec<Note> {
@@ -129,11 +219,10 @@ pub(super) fn verdict(exchange: &Exchange, request: &LaunchRequest, end: Result<
         Err(stop) => stop,
     };
     match stop {
-        Stop::Acl(error) if error.is_timeout() => Ok(Verdict::Hung {
-            phase: exchange.phase().unwrap_or(Phase::Synchronize),
-            limit_ms: u64::try_from(request.sync_timeout.as_millis()).unwrap_or(u64::MAX),
-            last_words: String::new(),
-        }),
+        Stop::Acl(error) if error.is_timeout() => {
+            let phase = exchange.phase().map_or(Phase::Synchronize, |(_, phase)| phase);
+            Ok(Verdict::hung(phase, request.limits.of(phase), String::new()))
+        }
         Stop::Acl(pto_acl::Error::Call(error)) => Ok(Verdict::Fault {
             call: error.call.to_owned(),
             code: error.code,
@@ -171,13 +260,15 @@ fn values(arguments: &[Argument], buffers: &[Option<DeviceBuffer>], stream: &Str
     arguments.iter().zip(buffers).map(value).collect()
 }
 
-/// Calls the launcher. One that forks returns twice; the copy of this process has no launch to report.
-fn call_here(launcher: *const c_void, values: &[Value]) -> Result<(), TooMany> {
+/// Calls the launcher; how long that took. One that forks returns twice; the copy of this process has no launch to report.
+fn call_here(launcher: *const c_void, values: &[Value]) -> Result<Duration, TooMany> {
     let worker = std::process::id();
+    let begin = Instant::now();
     // SAFETY: the caller of `launch` gives the launcher's parameters, checked against its declaration where there is one.
     without_handlers(|| unsafe { call(launcher, values) })?;
+    let time = begin.elapsed();
     if std::process::id() != worker {
         process::end(0);
     }
-    Ok(())
+    Ok(time)
 }

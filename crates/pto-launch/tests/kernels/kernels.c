@@ -67,6 +67,24 @@ KERNEL(negate, {
 })
 LAUNCHER(nothing, {})
 
+/* Repeats: they share the process, and so what it remembers. */
+static int launches;
+KERNEL(add_one, {
+    for (uint32_t i = 0; i < args->n; i++) args->y[i] += 1;
+})
+KERNEL(third_differs, {
+    fill_run(args, reason, size);
+    if (++launches == 3) args->y[7] = -1;
+})
+KERNEL(each_differs, {
+    fill_run(args, reason, size);
+    args->y[0] = ++launches;
+})
+KERNEL(third_hangs, {
+    while (++launches >= 3) pause();
+    fill_run(args, reason, size);
+})
+
 static void crash(void)
 {
     *(volatile int *)64 = 1;

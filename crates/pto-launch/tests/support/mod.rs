@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use pto_context::Context;
-use pto_launch::{Argument, Buffer, Init, LaunchError, LaunchRequest, Launched, Scalar, Verdict, Worker};
+use pto_launch::{Argument, Buffer, Init, LaunchError, LaunchRequest, Launched, Limits, Scalar, Verdict, Worker};
 
 /// Elements of the `int32_t` buffer that every launcher of `kernels.c` gets: 4004 bytes, so that the last of the 32-byte
 /// units that a device allocates is not full.
@@ -16,6 +16,9 @@ pub(crate) const N: usize = 1001;
 
 /// What the buffer holds before the launch.
 pub(crate) const PATTERN: u8 = 0xa5;
+
+/// Far more than a step of a launch takes, also on a machine that builds something else meanwhile.
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// Marks, in its environment, a process that a test has started.
 const MARK: &str = "PTO_LAUNCH_TEST_MARK";
@@ -54,8 +57,12 @@ fn source(name: &str) -> PathBuf {
 
 /// The library of `tests/kernels/FILE`, compiled once per test binary.
 pub(crate) fn library(file: &'static str) -> Option<PathBuf> {
-    static LIBRARIES: [(&str, OnceLock<Option<PathBuf>>); 3] =
-        [("kernels.c", OnceLock::new()), ("teardown.cpp", OnceLock::new()), ("constructor.c", OnceLock::new())];
+    static LIBRARIES: [(&str, OnceLock<Option<PathBuf>>); 4] = [
+        ("kernels.c", OnceLock::new()),
+        ("faults.c", OnceLock::new()),
+        ("teardown.cpp", OnceLock::new()),
+        ("constructor.c", OnceLock::new()),
+    ];
     let (_, compiled) = LIBRARIES.iter().find(|(name, _)| *name == file).unwrap();
     compiled.get_or_init(|| compile(file, &[&source(file)])).clone()
 }
@@ -73,6 +80,8 @@ pub(crate) struct Rig {
     pub(crate) scratch: tempfile::TempDir,
     pub(crate) cx: Context,
     pub(crate) worker: Worker,
+    /// How a caller in a process of its own is told to take a device to itself.
+    pub(crate) device: Option<&'static str>,
     mark: String,
 }
 
@@ -84,7 +93,7 @@ impl Rig {
         let cx = Context::fake(scratch.path(), [("PATH", "/usr/bin:/bin")])
             .with_var("TMPDIR", scratch.path())
             .with_var(MARK, &mark);
-        Self { scratch, cx, worker: Worker::at(env!("CARGO_BIN_EXE_pto-launch-worker")), mark }
+        Self { scratch, cx, worker: Worker::at(env!("CARGO_BIN_EXE_pto-launch-worker")), device: None, mark }
     }
 
     /// Sets a variable for the worker.
@@ -113,10 +122,9 @@ impl Rig {
             acl: vec![self.acl()],
             device: 0,
             memory_limit: None,
+            repeats: 1,
             timing: None,
-            // Far more than a launch takes, also on a machine that builds something else meanwhile.
-            sync_timeout: Duration::from_secs(60),
-            process_timeout: Duration::from_secs(120),
+            limits: Limits { process: Duration::from_secs(120), launch: MINUTE, sync: MINUTE, teardown: MINUTE },
         }
     }
 
@@ -125,7 +133,8 @@ impl Rig {
         let result = pto_launch::launch(&self.cx, &self.worker, request);
         self.assert_clean();
         if let Some(kernels) = library("kernels.c") {
-            let good = pto_launch::launch(&self.cx, &self.worker, &self.request(&kernels, "fill")).unwrap();
+            let cx = self.cx.clone().with_var("PTO_ACLSIM_FAULT", "");
+            let good = pto_launch::launch(&cx, &self.worker, &self.request(&kernels, "fill")).unwrap();
             assert_eq!(good.verdict, Verdict::Completed, "the next launch: {}", good.said);
             assert_eq!(good.outputs["y"], filled(N), "the next launch");
             self.assert_clean();
@@ -153,7 +162,10 @@ impl Rig {
         let wanted = format!("{MARK}={}", self.mark);
         let is_ours = |pid: &i32| {
             let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            let name = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            // One that has given up its environment took the mark for its name.
             environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
+                || name.split(|byte| *byte == 0).next() == Some(self.mark.as_bytes())
         };
         let entries = std::fs::read_dir("/proc").unwrap().flatten();
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()

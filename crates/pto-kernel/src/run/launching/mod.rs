@@ -1,5 +1,6 @@
 //! How a kernel gets to run on this machine: path, device, SoC, simulator. Found out before anything is built.
 
+mod linked;
 mod machine;
 mod model;
 mod report;
@@ -8,9 +9,10 @@ use std::path::PathBuf;
 
 use pto_compile::cann;
 use pto_context::Context;
-use pto_launch::{Asked, Candidate, LaunchPath, choose_device, choose_path};
+use pto_launch::{Asked, Candidate, DevicePool, LaunchPath, Slot, choose_path, rank_devices};
 use pto_platform::{Soc, Target};
 
+use super::deadlines::device_wait;
 use super::error::RunError;
 use super::workshop::Workshop;
 use super::{TestOptions, soc_for};
@@ -30,8 +32,8 @@ pub struct Launching {
     pub why: String,
     /// The SoC whose cores are counted: that of the device, the one that is modelled, or the one that is played.
     pub soc: &'static Soc,
-    /// The device, where there is one.
-    pub device: Option<Candidate>,
+    /// The devices that it may run on, the best first; none on a model and on the host.
+    pub devices: Vec<Candidate>,
     /// What the model needs, where it is one.
     pub(super) model: Option<Model>,
 }
@@ -52,21 +54,23 @@ impl Launching {
         if target == Target::Cpu {
             let tools = model::none();
             let choice = choose_path(target, &HostFacts::default().host(), &tools, options.launch)?;
-            return Ok(Self { path: choice.path, why: choice.why, soc, device: None, model: None });
+            return Ok(Self { path: choice.path, why: choice.why, soc, devices: Vec::new(), model: None });
         }
         let soc = match options.soc {
             Some(soc) => soc,
             None => model::soc_of_the_environment(cx, manifest, target)?.unwrap_or(soc),
         };
         let cann = cann::find_root(cx, None)?.path;
+        let named = options.soc.is_some() || cx.var(model::SOC_VARIABLE).is_some();
+        let soc = if named { soc } else { model::soc_with_a_model(cx, &cann, soc) };
         let host = workshop.host(cx);
         let found = model::Found::look(cx, &cann, soc);
         let choice = choose_path(target, &host.host(), &found.tools(), options.launch)?;
-        let mut launching = Self { path: choice.path, why: choice.why, soc, device: None, model: None };
+        let mut launching = Self { path: choice.path, why: choice.why, soc, devices: Vec::new(), model: None };
         if choice.path == LaunchPath::Direct {
             launching.take_device(cx, target, host, options)?;
         } else {
-            launching.model = Some(found.model(cx, choice.path, manifest, target, soc)?);
+            launching.model = Some(found.model(cx, &cann, choice.path, manifest, target, soc)?);
         }
         Ok(launching)
     }
@@ -80,19 +84,37 @@ impl Launching {
     ) -> Result<(), RunError> {
         let asked = Asked::of(cx.var(Asked::NPU_DEVICE).as_deref(), cx.var(Asked::TASK_DEVICE).as_deref())?;
         let candidates = host.candidates();
-        let device = choose_device(target, &candidates, asked.as_ref())?;
+        let ranked = rank_devices(target, &candidates, asked.as_ref())?;
         // The card that is there decides how many cores there are, not the usual one of its generation.
-        let own = device.soc.as_deref().and_then(|name| Soc::by_name(name).ok());
+        let own = ranked.first().and_then(|best| Soc::by_name(best.soc.as_deref()?).ok());
         if options.soc.is_none() {
             self.soc = own.unwrap_or(self.soc);
         }
-        self.device = Some(device.clone());
+        // Work that moves to another device has to find the same cores there.
+        let alike = ranked.iter().filter(|other| other.soc == ranked[0].soc);
+        self.devices = alike.map(|device| (*device).clone()).collect();
         Ok(())
     }
 
-    /// The device's number for ACL. The model has one device, and so has the library that plays one.
+    /// The number of the device that a launch opens unless it is given another: a model has one device, and so has the
+    /// library that plays one.
     pub(super) fn device_number(&self) -> u32 {
-        self.device.as_ref().map_or(0, |device| device.device)
+        self.devices.first().map_or(0, |device| device.device)
+    }
+
+    /// The devices as processes of this machine agree on them.
+    fn slots(&self) -> Vec<Slot> {
+        // Where there is no node, a device is known by what ACL calls it.
+        let slot = |device: &Candidate| Slot { device: device.device, node: device.node.unwrap_or(device.device) };
+        self.devices.iter().map(slot).collect()
+    }
+
+    /// The devices it may run on, as they are shared with other runs.
+    ///
+    /// # Errors
+    /// The environment names no time to wait for one.
+    pub(crate) fn pool(&self, cx: &Context, manifest: &Manifest) -> Result<DevicePool, RunError> {
+        Ok(DevicePool::new(cx, self.slots(), &format!("kernel `{}`", manifest.name), device_wait(cx)?))
     }
 
     /// How many cases may run at once, `None` for as many as there are processors: a device is nobody's to share, and the

@@ -7,17 +7,17 @@ use std::time::Duration;
 use pto_compile::bisheng::Simulator as Camodel;
 use pto_compile::cann;
 use pto_context::{Context, with_causes};
-use pto_launch::{LaunchPath, Simulation, Simulator, Tools};
+use pto_launch::{LaunchPath, LaunchRequest, Simulation, Simulator, Tools};
 use pto_platform::{Core, Machine, Soc, Target};
 
-use super::simulations;
+use super::{linked, simulations};
 use crate::cases::Case;
 use crate::manifest::Manifest;
 use crate::run::error::RunError;
 use crate::run::workshop::Workshop;
 
 /// The SoC that `msprof` models, where no option names one.
-const SOC_VARIABLE: &str = "MSPROF_SOC_VERSION";
+pub(super) const SOC_VARIABLE: &str = "MSPROF_SOC_VERSION";
 /// How long `msprof` lets a program run, in seconds.
 const TIMEOUT_VARIABLE: &str = "MSPROF_TIMEOUT";
 
@@ -47,6 +47,7 @@ pub(in crate::run) struct Model {
 enum By {
     Msprof { program: PathBuf, soc: &'static str, timeout: Duration },
     Cannsim { program: PathBuf },
+    Linked { camodel: Camodel },
 }
 
 /// Nothing was looked for.
@@ -75,20 +76,30 @@ pub(super) fn soc_of_the_environment(
 /// What is here for the usual SoC of a target.
 pub(in crate::run) fn tools_for(cx: &Context, target: Target) -> Tools {
     match (cann::find_root(cx, None), target.default_soc()) {
-        (Ok(cann), Some(soc)) => Found::look(cx, &cann.path, soc).tools(),
+        (Ok(cann), Some(soc)) => Found::look(cx, &cann.path, soc_with_a_model(cx, &cann.path, soc)).tools(),
         _ => none(),
     }
 }
 
+/// The usual SoC, or, where CANN has no model of it, one of the same architecture of which it has one.
+pub(super) fn soc_with_a_model(cx: &Context, cann: &Path, usual: &'static Soc) -> &'static Soc {
+    let has_model = |soc: &&Soc| Camodel::find(cx, cann, soc, machine()).is_ok();
+    let alike = Soc::all().iter().filter(|soc| soc.arch == usual.arch);
+    std::iter::once(usual).chain(alike).find(has_model).unwrap_or(usual)
+}
+
+fn machine() -> Machine {
+    Machine::current().unwrap_or(Machine::X86_64)
+}
+
 impl Found {
     pub(super) fn look(cx: &Context, cann: &Path, soc: &Soc) -> Self {
-        let machine = Machine::current().unwrap_or(Machine::X86_64);
         let program = |name: &str| {
             let found = cann::find_program(cx, cann, name).map(|located| located.path);
             found.map_err(|tried| format!("no `{name}`; tried {}", cann::list(&tried)))
         };
         Self {
-            model: Camodel::find(cx, cann, soc, machine).map_err(|error| with_causes(&error)),
+            model: Camodel::find(cx, cann, soc, machine()).map_err(|error| with_causes(&error)),
             msprof: program("msprof"),
             cannsim: program("cannsim"),
         }
@@ -107,6 +118,7 @@ impl Found {
     pub(super) fn model(
         self,
         cx: &Context,
+        cann: &Path,
         path: LaunchPath,
         manifest: &Manifest,
         target: Target,
@@ -116,14 +128,16 @@ impl Found {
         let camodel = self.model.map_err(lacks)?;
         let by = match path {
             LaunchPath::Cannsim => By::Cannsim { program: self.cannsim.map_err(lacks)? },
-            LaunchPath::Linked => return Err(lacks("no program can be linked with the model yet".to_owned()).into()),
+            LaunchPath::Linked => By::Linked { camodel: camodel.clone() },
             _ => By::Msprof {
                 program: self.msprof.map_err(lacks)?,
                 soc: soc.name,
                 timeout: cx.seconds(TIMEOUT_VARIABLE, suggested_timeout(target, manifest.core))?,
             },
         };
-        let library_path = camodel.library_path(cx, &[])?;
+        // A program that is linked with the model finds stubs of the driver where the driver itself would be.
+        let stubs = if path == LaunchPath::Linked { vec![cann.join("runtime/lib64/stub")] } else { Vec::new() };
+        let library_path = camodel.library_path(cx, &stubs)?;
         Ok(Model { by, target, library_path })
     }
 }
@@ -138,17 +152,28 @@ fn suggested_timeout(target: Target, core: Core) -> Duration {
 }
 
 impl Model {
-    /// The simulation of one case.
-    pub(in crate::run) fn simulation(&self, workshop: &Workshop, manifest: &Manifest, case: &Case) -> Simulation {
+    /// The simulation of one case. A program that is linked with the model is built for it.
+    pub(in crate::run) fn simulation(
+        &self,
+        cx: &Context,
+        workshop: &Workshop,
+        manifest: &Manifest,
+        case: &Case,
+        request: &LaunchRequest,
+    ) -> Result<Simulation, RunError> {
+        let place = Path::new(self.target.name()).join(file_name(&manifest.name)).join(file_name(&case.to_string()));
         let by = match &self.by {
             By::Msprof { program, soc, timeout } => {
                 Simulator::Msprof { program: program.clone(), soc: (*soc).to_owned(), timeout: *timeout }
             }
             By::Cannsim { program } => Simulator::Cannsim { program: program.clone() },
+            By::Linked { camodel } => {
+                let dir = simulations(workshop).join("programs").join(&place);
+                Simulator::Linked { program: linked::build(cx, workshop, manifest, camodel, request, &dir)? }
+            }
         };
-        let output = simulations(workshop).join(by.path().name()).join(self.target.name());
-        let output = output.join(file_name(&manifest.name)).join(file_name(&case.to_string()));
-        Simulation { by, target: self.target, library_path: self.library_path.clone(), output }
+        let output = simulations(workshop).join(by.path().name()).join(place);
+        Ok(Simulation { by, target: self.target, library_path: self.library_path.clone(), output })
     }
 }
 

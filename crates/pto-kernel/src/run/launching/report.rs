@@ -46,7 +46,7 @@ pub struct SimulationReport {
 impl LaunchReport {
     pub(in crate::run) fn new(launching: &Launching, launched: &Launched) -> Self {
         let mode = launched.run_mode.as_ref();
-        let device = launching.device.as_ref();
+        let device = launching.devices.iter().find(|device| device.device == launched.device);
         let ran_on = mode.map(pto_launch::RunMode::ran_on);
         let odd = ran_on.and_then(|ran_on| contradiction(launching.path, ran_on));
         let teardown = launched.simulated.as_ref().and_then(|simulated| simulated.warning.clone());
