@@ -7,7 +7,7 @@ use pto_kernel::run::{
 use serde::Serialize;
 
 use crate::exit::{Failure, Outcome};
-use crate::kernel::{interrupted, outcome, render, save};
+use crate::kernel::{Asked, interrupted, outcome, render, save};
 use crate::setup::{Build, Common, shown, workspace_root};
 use crate::{out, style};
 
@@ -49,8 +49,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let setup = args.build.setup(&cx)?;
     let tools = CpuTools::find(&cx, &setup)?;
     let workshop = Workshop::for_cpu(setup, tools.clone());
+    let asked = Asked::new(&cx, &suite, true);
     let report = test_kernels(&cx, &workshop, suite, &TestOptions::default())?;
-    let saved = save(&cx, &report);
+    let saved = save(&cx, &report).and_then(|()| asked.tested(&report));
     interrupted(&cx, &report)?;
     if args.common.json {
         out::json(&document(&report, &tools))?;

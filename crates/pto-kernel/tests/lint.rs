@@ -50,6 +50,8 @@ fn paired_flags_are_left_alone() {
         "for (uint32_t i = 0; i < n; ++i) { if (i == 3) { continue; } S; W; }",
         "while (true) { S; W; if (last) break; }",
         "#if defined(X)\nS;\n#endif\n#if defined(X)\nW;\n#endif",
+        "S; switch (n) { case 1: W; break; default: W; break; }",
+        "switch (n) { case 1: S; break; default: break; }\nif (n == 1) { W; }",
     ] {
         assert_eq!(flags(body), [""; 0], "{body}");
     }
@@ -69,6 +71,8 @@ fn unpaired_flags_are_found() {
         ("S;\nif (n == 0) { return; }\nW;", 2, format!("{nobody}, when `n == 0` is true")),
         ("for (uint32_t i = 0; i < n; ++i) {\nS;\n}\nW;", 3, nobody.to_owned()),
         ("for (int i = 0; i < 3; ++i) {\nS;\n}\nW; W;", 3, nobody.to_owned()),
+        ("S;\nswitch (n) { case 1: W; break; default: break; }", 2, format!("{nobody}, when `n == 1` is false")),
+        ("if (n == 1) {\nS;\n} else if (n == 2) { S; }", 3, format!("{nobody}, when `n == 1` is true")),
         ("S;\n#if defined(X)\nW;\n#endif", 2, format!("{nobody}, when `defined(X)` is false")),
         ("S;\n#ifndef X\nW;\n#endif", 2, format!("{nobody}, when `X` is true")),
     ] {
@@ -110,7 +114,7 @@ fn flags_that_cannot_be_judged_are_left_alone() {
         // A function that nobody here can see.
         "SyncPipes(x); W;",
         "auto later = [&]() { S; }; later(); W;",
-        "switch (n) { case 1: S; break; default: break; }\nif (n == 1) { W; }",
+        "switch (n) { case 1: S; case 2: W; break; default: break; }",
     ] {
         assert_eq!(flags(body), [""; 0], "{body}");
     }

@@ -1,20 +1,23 @@
 //! One `.pto` source assembled to C++, by the PTOAS that a build would use.
 
+mod error;
+mod options;
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use pto_compile::{DEADLINE, DEADLINE_VARIABLE};
-use pto_context::{BadSeconds, Context};
-use pto_platform::{Arch, Target};
+use pto_context::Context;
 use pto_process::{Invocation, Output, Status};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::error::Error;
 use crate::isolated::isolated;
 use crate::pin::PinSource;
 use crate::status::status;
+
+pub use error::AssembleError;
+pub use options::{AssembleOptions, Level, PtoArch};
 
 /// How many of the assembler's last lines are shown.
 const LAST_WORDS: usize = 12;
@@ -23,39 +26,6 @@ const ONLY_A3: &str = "pipe_barrier(PIPE_V)";
 /// The attribute of a module that says what it is written for.
 const ATTRIBUTE: &str = "pto.target_arch";
 
-/// What `--pto-arch` takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PtoArch {
-    /// A2 and A3.
-    A3,
-    /// A5.
-    A5,
-}
-
-/// What `--pto-level` takes: how much of the work is the assembler's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// `level1`.
-    Level1,
-    /// `level2`, the assembler's default.
-    Level2,
-    /// `level3`.
-    Level3,
-}
-
-/// How a source is assembled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct AssembleOptions {
-    /// The generation.
-    pub arch: PtoArch,
-    /// `None` leaves it to the assembler.
-    pub level: Option<Level>,
-    /// Whether it inserts the flags between the pipes.
-    pub insert_sync: bool,
-}
-
 /// A PTOAS that says its version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Assembler {
@@ -63,128 +33,6 @@ pub struct Assembler {
     pub path: PathBuf,
     /// Its version.
     pub version: String,
-}
-
-/// Why a source was not assembled.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AssembleError {
-    /// A build would find none.
-    #[error("no PTOAS to assemble with: {why}")]
-    NoAssembler {
-        /// Where was looked.
-        why: String,
-    },
-    /// The one that a build would use does not start.
-    #[error("`{}` does not work: {problem}", .path.display())]
-    Broken {
-        /// Its launcher.
-        path: PathBuf,
-        /// Why.
-        problem: String,
-    },
-    /// The assembler could not be looked for.
-    #[error("cannot look for a PTOAS")]
-    Status(#[source] Box<Error>),
-    /// The source cannot be read, or what was made of it.
-    #[error("cannot read a source or what was assembled from it")]
-    Read(#[source] io::Error),
-    /// The source says another generation than it is built for.
-    #[error("{}:{line}: `{ATTRIBUTE}` is `{declared}`, and the source is assembled for `{wanted}`", .path.display())]
-    OtherArch {
-        /// The source.
-        path: PathBuf,
-        /// The attribute's line, from 1.
-        line: usize,
-        /// What it says.
-        declared: String,
-        /// What the target needs.
-        wanted: PtoArch,
-    },
-    /// It failed or died.
-    #[error("{assembler} {ended} for `{}`\n$ {line}\n{last_words}", .source_path.display())]
-    Failed {
-        /// The assembler.
-        assembler: Assembler,
-        /// The source.
-        source_path: PathBuf,
-        /// How it ended: `was ended by signal 11 (SIGSEGV)`.
-        ended: String,
-        /// Its command line.
-        line: String,
-        /// Its last lines.
-        last_words: String,
-    },
-    /// It says that all went well, and what it wrote is no C++ with a kernel in it.
-    #[error("{assembler} wrote {found} for `{}`, expected C++ with a `__global__` function\n$ {line}", .source_path.display())]
-    NoKernel {
-        /// The assembler.
-        assembler: Assembler,
-        /// The source.
-        source_path: PathBuf,
-        /// What there is.
-        found: &'static str,
-        /// Its command line.
-        line: String,
-    },
-    /// What it wrote is for another generation than was asked for.
-    #[error("{assembler} wrote code for A3, `{ONLY_A3}` in line {at}, though it was asked for `{wanted}`\n$ {line}")]
-    CodeOfOtherArch {
-        /// The assembler.
-        assembler: Assembler,
-        /// The line of the generated code, from 1.
-        at: usize,
-        /// What was asked for.
-        wanted: PtoArch,
-        /// Its command line.
-        line: String,
-    },
-    /// It cannot be run.
-    #[error("cannot run the assembler")]
-    Process(#[source] pto_process::Error),
-    /// The deadline of the environment is none.
-    #[error(transparent)]
-    BadDeadline(#[from] BadSeconds),
-    /// The user asked for the end.
-    #[error("interrupted")]
-    Interrupted,
-}
-
-impl AssembleError {
-    /// Whether the source is to blame, or the assembler with this source.
-    pub fn is_the_sources(&self) -> bool {
-        matches!(self, Self::Failed { .. } | Self::NoKernel { .. } | Self::CodeOfOtherArch { .. })
-    }
-
-    /// Whether what was given is malformed.
-    pub fn is_the_inputs(&self) -> bool {
-        matches!(self, Self::OtherArch { .. } | Self::BadDeadline(_))
-    }
-
-    /// Whether the user asked for the end.
-    pub fn is_interrupted(&self) -> bool {
-        match self {
-            Self::Interrupted => true,
-            Self::Process(error) => error.is_interrupted(),
-            _ => false,
-        }
-    }
-
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        let text = match self {
-            Self::NoAssembler { .. } => "`cargo xtask ptoas install` installs the one that a checkout of PyPTO pins",
-            Self::Broken { .. } => "`cargo xtask ptoas status` tells more; `cargo xtask ptoas install` puts it right",
-            Self::OtherArch { .. } => "build for the target that the attribute names, or change the attribute",
-            Self::CodeOfOtherArch { .. } => {
-                "its code generator took the default back end: use a newer PTOAS, or set the attribute in the source"
-            }
-            Self::NoKernel { found: OBJECT, .. } => "this release assembles to objects: use one that writes C++",
-            Self::Process(error) => return error.hint(),
-            _ => return None,
-        };
-        Some(text.to_owned())
-    }
 }
 
 const OBJECT: &str = "an object file";
@@ -294,59 +142,6 @@ pub fn declared_arch(text: &str) -> Option<(String, usize)> {
         Some((value.split_once('"')?.0.to_owned(), index + 1))
     })
     .next()
-}
-
-impl PtoArch {
-    /// For code of this target; `None` for the CPU, which plays one of them.
-    pub fn of(target: Target) -> Option<Self> {
-        match target.arch()? {
-            Arch::DAV_2201 => Some(Self::A3),
-            Arch::DAV_3510 => Some(Self::A5),
-            _ => None,
-        }
-    }
-}
-
-impl FromStr for PtoArch {
-    type Err = ();
-
-    /// In any case, as the assembler takes it.
-    fn from_str(word: &str) -> Result<Self, ()> {
-        match word.to_ascii_lowercase().as_str() {
-            "a3" => Ok(Self::A3),
-            "a5" => Ok(Self::A5),
-            _ => Err(()),
-        }
-    }
-}
-
-impl fmt::Display for PtoArch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::A3 => "a3",
-            Self::A5 => "a5",
-        })
-    }
-}
-
-impl Level {
-    /// Every level.
-    pub const ALL: [Self; 3] = [Self::Level1, Self::Level2, Self::Level3];
-
-    /// As the assembler takes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Level1 => "level1",
-            Self::Level2 => "level2",
-            Self::Level3 => "level3",
-        }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 impl fmt::Display for Assembler {

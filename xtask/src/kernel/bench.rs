@@ -133,6 +133,10 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let workshop = Workshop::open(&cx, setup, target)?;
     let asked = Asked::new(&cx, &suite, args.what.case.is_none() && args.what.sweep.is_empty());
     let mut report = bench_kernels(&cx, &workshop, suite, &args.options())?;
+    if report.kernels.iter().any(|kernel| kernel.status == KernelStatus::Interrupted) {
+        asked.benched(&report)?;
+        return Err(Failure::interrupted());
+    }
     if let Some(baseline) = &baseline {
         report.compare(baseline, Thresholds { share: args.how.threshold / 100.0, ..Thresholds::default() });
     }

@@ -19,6 +19,7 @@ mod select;
 pub mod table;
 mod test;
 
+pub use record::Asked;
 pub use render::render;
 pub use test::{interrupted, outcome, save};
 

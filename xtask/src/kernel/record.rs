@@ -3,7 +3,7 @@
 use pto_context::Context;
 use pto_kernel::Manifest;
 use pto_kernel::bench::BenchReport;
-use pto_kernel::record::{Circumstances, Contents, Logbook, Record, interrupted, record};
+use pto_kernel::record::{Circumstances, Contents, Logbook, Record, record};
 use pto_kernel::run::{KernelResult, KernelStatus, Report, Suite};
 use pto_process::shell_word;
 
@@ -51,10 +51,7 @@ impl<'a> Asked<'a> {
         let wanted = |result: &&KernelResult| result.status != KernelStatus::Skipped;
         let records = report.kernels.iter().filter(wanted).filter_map(|result| {
             let manifest = self.kernels.iter().find(|manifest| manifest.path == result.path)?;
-            Some(match result.status {
-                KernelStatus::Interrupted => interrupted(self.cx, manifest, result.target, &self.circumstances),
-                _ => record(self.cx, manifest, result, &self.circumstances),
-            })
+            Some(record(self.cx, manifest, result, &self.circumstances))
         });
         self.save(records)
     }

@@ -29,8 +29,8 @@ use crate::cases::{Case, Cores, bind, cost};
 use crate::manifest::{Dir, Manifest};
 use crate::run::case::CaseRunner;
 use crate::run::{
-    CaseResult, CaseStatus, HostFacts, KernelResult, Launching, RunError, Setup, Suite, TestOptions, Tried, Workshop,
-    build_kernel, fit, select_cases, suggested_target,
+    CaseResult, CaseStatus, Fault, HostFacts, KernelResult, KernelStatus, Launching, NotTried, Problem, RunError,
+    Setup, Suite, TestOptions, Tried, Workshop, build_kernel, fit, select_cases, suggested_target,
 };
 
 /// Launches before the first that counts.
@@ -74,10 +74,10 @@ pub fn target_on_host(cx: &Context, setup: &Setup, suite: &Suite) -> Target {
     suite.kernels.first().map_or(Target::Cpu, |kernel| suggested_target(cx, &host, kernel, None))
 }
 
-/// Times all kernels of a suite, one after the other.
+/// Times all kernels of a suite, one after the other. One that the user ended is a result like the others.
 ///
 /// # Errors
-/// The user asked for the end.
+/// As [`Suite::each`].
 pub fn bench_kernels(
     cx: &Context,
     workshop: &Workshop,
@@ -85,7 +85,14 @@ pub fn bench_kernels(
     options: &BenchOptions,
 ) -> Result<BenchReport, RunError> {
     let target = workshop.target();
-    let tried = suite.each(|kernel| bench_kernel(cx, workshop, kernel, options))?;
+    let tried = suite.each(|kernel| match bench_kernel(cx, workshop, kernel, options) {
+        Err(error) if error.fault() == Fault::Interrupt => {
+            let why = NotTried { status: KernelStatus::Interrupted, problem: Problem::from(&error) };
+            let result = KernelResult::not_tried(kernel.name.clone(), kernel.path.clone(), target, why);
+            Ok(BenchedKernel::not_tried(result))
+        }
+        benched => benched,
+    })?;
     let kernel = |Tried { name, path, result }: Tried<BenchedKernel>| {
         result.unwrap_or_else(|why| BenchedKernel::not_tried(KernelResult::not_tried(name, path, target, why)))
     };

@@ -14,7 +14,7 @@ use super::model::{BlockDim, Commands, Digests, Dims, FileDigest, Record, Record
 use super::versions::versions;
 use crate::cases::{Case, Cores, Origin, bind};
 use crate::manifest::{Dim, Golden, Manifest};
-use crate::run::{CaseResult, KernelResult, KernelStatus, LaunchReport, NotTried, Problem, soc_for};
+use crate::run::{BuildReport, CaseResult, KernelResult, KernelStatus, LaunchReport, soc_for};
 
 /// What a result does not say of its run.
 #[derive(Debug, Clone, Default)]
@@ -25,8 +25,6 @@ pub struct Circumstances {
     pub repeat: String,
     /// Whether all cases of the manifest were asked for.
     pub complete: bool,
-    /// The PTO assembler's version, if the kernel needs it.
-    pub ptoas: Option<String>,
     /// What a bench measured.
     pub bench: Option<serde_json::Value>,
 }
@@ -60,13 +58,15 @@ pub fn record(
         status: word(&result.status),
         passed: result.passed,
         // On a model the smallest case has to do unless others are asked for.
-        complete: circumstances.complete && result.launch.as_ref().is_none_or(|chosen| chosen.note.is_none()),
+        complete: circumstances.complete
+            && result.status != KernelStatus::Interrupted
+            && result.launch.as_ref().is_none_or(|chosen| chosen.note.is_none()),
         commands: Commands {
             repeat: circumstances.repeat.clone(),
-            compile: result.build.as_ref().map(|build| build.commands.clone()).unwrap_or_default(),
+            compile: result.build.as_ref().map(compiled).unwrap_or_default(),
             launch: if ran { launched(manifest, result) } else { Vec::new() },
         },
-        versions: versions(cx, result, circumstances),
+        versions: versions(cx, result),
         dims: dims(manifest),
         block_dim: BlockDim { expression: manifest.launch.block_dim.source().to_owned(), values: blocks },
         tolerances: tolerances(manifest),
@@ -85,23 +85,6 @@ pub fn record(
     })
 }
 
-/// The record of a run that the user ended before the kernel's cases were through.
-///
-/// # Errors
-/// As [`record`].
-pub fn interrupted(
-    cx: &Context,
-    manifest: &Manifest,
-    target: Target,
-    circumstances: &Circumstances,
-) -> io::Result<Record> {
-    let problem = Problem { message: "interrupted".to_owned(), hint: None };
-    let why = NotTried { status: KernelStatus::Failed, problem };
-    let result = KernelResult::not_tried(manifest.name.clone(), manifest.path.clone(), target, why);
-    let record = record(cx, manifest, &result, circumstances)?;
-    Ok(Record { status: Record::INTERRUPTED.to_owned(), complete: false, ..record })
-}
-
 /// A status as JSON has it.
 fn word(status: &impl serde::Serialize) -> String {
     serde_json::to_value(status).ok().and_then(|word| Some(word.as_str()?.to_owned())).unwrap_or_default()
@@ -109,6 +92,12 @@ fn word(status: &impl serde::Serialize) -> String {
 
 fn usual_soc(manifest: &Manifest, target: Target) -> Option<&'static str> {
     soc_for(manifest, target, None).ok().map(|soc| soc.name)
+}
+
+/// What assembled `.pto` sources, then what compiled.
+fn compiled(build: &BuildReport) -> Vec<String> {
+    let assembled = build.assembled.iter().map(|one| one.command.to_string());
+    assembled.chain(build.commands.iter().cloned()).collect()
 }
 
 fn was_launched(case: &CaseResult) -> bool {

@@ -21,7 +21,7 @@ pub(crate) use book::write_whole;
 pub use book::{Contents, Entry, Logbook, Unreadable};
 pub use done::{DoneReport, Item, ItemStatus, VERIFICATION, definition_of_done};
 pub use fresh::Freshness;
-pub use make::{Circumstances, interrupted, place, record};
+pub use make::{Circumstances, place, record};
 pub use markdown::delivery;
 pub use model::{
     BlockDim, Commands, Digests, Dims, FileDigest, Record, RecordedCase, Revision, ToleranceUsed, TreeDigest, Versions,

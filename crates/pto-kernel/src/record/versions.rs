@@ -5,20 +5,19 @@ use pto_context::Context;
 use pto_platform::Target;
 use pto_platform::files::parse_driver_info;
 
-use super::make::Circumstances;
 use super::model::Versions;
 use crate::run::KernelResult;
 
 /// Where the driver is installed, unless a variable says otherwise.
 const DRIVER: &str = "/usr/local/Ascend/driver";
 
-pub(super) fn versions(cx: &Context, result: &KernelResult, circumstances: &Circumstances) -> Versions {
+pub(super) fn versions(cx: &Context, result: &KernelResult) -> Versions {
     let build = result.build.as_ref();
     Versions {
         ptokit: env!("CARGO_PKG_VERSION").to_owned(),
         cann: cann_release(cx).filter(|_| result.target != Target::Cpu),
         driver: driver(cx).filter(|_| result.target != Target::Cpu),
-        ptoas: circumstances.ptoas.clone(),
+        ptoas: build.and_then(|build| Some(build.assembled.first()?.ptoas.version.to_string())),
         pto_isa: build.map(|build| build.headers.display().to_string()),
         compiler: build.map(|build| build.compiler.clone()),
         host: host(),

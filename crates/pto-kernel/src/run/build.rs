@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use object::{Object, ObjectSymbol};
+use pto_compile::artifact::Artifact;
 use pto_compile::cpu::{self, KernelRequest};
 use pto_compile::plan::Step;
 use pto_compile::{bisheng, cann};
@@ -54,6 +54,7 @@ pub fn build_kernel(
     check_symbol(&report.library, &input.symbol)?;
     let symbol = input.symbol;
     report.assembled = assembly.map(|assembly| assembly.assembled).unwrap_or_default();
+    report.commands.splice(0..0, report.assembled.iter().map(|one| one.command.clone()));
     Ok(Built { library: report.library.clone(), symbol, report })
 }
 
@@ -126,18 +127,13 @@ fn build_with_bisheng(
 
 /// Before a worker is started: a wrong name is answered with those that exist.
 fn check_symbol(library: &Path, symbol: &str) -> Result<(), RunError> {
-    let unreadable = |reason: String| RunError::Unreadable { library: library.to_path_buf(), reason };
-    let bytes = fs_err::read(library).map_err(|error| unreadable(error.to_string()))?;
-    let file = object::File::parse(&*bytes).map_err(|error| unreadable(error.to_string()))?;
-    let functions =
-        file.dynamic_symbols().filter(|symbol| symbol.is_definition() && symbol.kind() == object::SymbolKind::Text);
-    let names: Vec<&str> = functions.filter_map(|symbol| symbol.name().ok()).collect();
-    if names.contains(&symbol) {
+    let artifact = Artifact::read(library)
+        .map_err(|error| RunError::Unreadable { library: library.to_path_buf(), reason: error.to_string() })?;
+    if artifact.exports.iter().any(|export| export.symbol == symbol) {
         return Ok(());
     }
     // Mangled names are those of C++ functions, which no launcher has.
-    let exported = names.into_iter().filter(|name| !name.starts_with('_'));
-    let mut exported: Vec<String> = exported.map(str::to_owned).collect();
-    exported.sort();
+    let exported = artifact.exports.into_iter().filter(|export| export.signature.is_none());
+    let exported = exported.map(|export| export.symbol).collect();
     Err(RunError::NoSymbol { symbol: symbol.to_owned(), exported })
 }

@@ -4,9 +4,13 @@
 //! changes from round to round of a loop goes both ways, and what differs then is not judged. Neither is a flag whose pipe or
 //! event is a variable, nor one that such a flag can be, nor a kernel that calls what nobody here can see.
 
+mod calls;
+mod condition;
 mod key;
+mod loops;
 mod run;
 mod state;
+mod switch;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,15 +104,16 @@ fn fault<'u>(end: &State<'u>, key: &Key, flag: &Balance<'u>) -> Option<Fault<'u>
     }
 }
 
-/// What decides whether a flag is unpaired: nothing, so that it always is, or one condition. Where it takes two, the ways
-/// that are bad may be ones that never happen.
+/// What makes a flag unpaired: nothing, so that it always is, or one condition, with which every way is bad. Where it takes
+/// two, the ways that are bad may be ones that never happen.
 fn deciding_choice(ways: &[Outcome<'_>], bad: &[bool]) -> Option<String> {
     if bad.iter().all(|bad| *bad) {
         return Some(String::new());
     }
-    let choices: BTreeSet<&Choice> = ways.iter().flat_map(|way| &way.choices).collect();
-    let decides = |choice: &&&Choice| ways.iter().zip(bad).all(|(way, bad)| way.choices.contains(choice) == *bad);
-    let (condition, holds) = choices.iter().find(decides)?;
+    let bad_ways = ways.iter().zip(bad).filter(|(_, bad)| **bad).map(|(way, _)| way);
+    let good: Vec<&Outcome<'_>> = ways.iter().zip(bad).filter(|(_, bad)| !**bad).map(|(way, _)| way).collect();
+    let suffices = |choice: &&Choice| good.iter().all(|way| !way.choices.contains(choice));
+    let (condition, holds) = bad_ways.flat_map(|way| &way.choices).find(suffices)?;
     let condition = condition.split(" (call ").next().unwrap_or(condition);
     Some(format!(", when `{condition}` is {holds}"))
 }

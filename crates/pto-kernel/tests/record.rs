@@ -1,0 +1,156 @@
+//! Records: kept, found again, and held against what a kernel has to have been through.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use common::{GOOD, manifest_dir};
+use pto_context::Context;
+use pto_kernel::Manifest;
+use pto_kernel::record::{
+    BlockDim, Commands, Digests, Dims, Entry, ItemStatus, Logbook, Record, RecordedCase, Versions, definition_of_done,
+    place,
+};
+use pto_platform::{RanOn, Target};
+
+fn context(dir: &Path) -> Context {
+    Context::fake(dir, [("PATH", "/usr/bin")])
+}
+
+fn case(n: i64) -> RecordedCase {
+    RecordedCase {
+        case: format!("n={n}"),
+        dims: BTreeMap::from([("n".to_owned(), n)]),
+        origin: "listed".into(),
+        seed: 1,
+        block_dim: 1,
+        shapes: BTreeMap::new(),
+        status: "passed".into(),
+        message: String::new(),
+        worst_abs: None,
+        device_seconds: None,
+    }
+}
+
+/// A run on silicon that passed.
+fn record(cx: &Context, manifest: &Manifest, target: Target, lengths: &[i64]) -> Record {
+    Record {
+        schema: Record::SCHEMA.into(),
+        kernel: manifest.name.clone(),
+        manifest: place(cx, &manifest.path),
+        verb: "test".into(),
+        written_at: "2026-01-01T00:00:00Z".into(),
+        target,
+        soc: Some("Ascend910B2".into()),
+        usual_soc: true,
+        mode: Some(RanOn::Silicon),
+        path: Some("direct".into()),
+        device: Some(3),
+        status: "passed".into(),
+        passed: true,
+        complete: true,
+        commands: Commands::default(),
+        versions: Versions::default(),
+        dims: Dims::default(),
+        block_dim: BlockDim::default(),
+        tolerances: Vec::new(),
+        repeats: 5,
+        cases: lengths.iter().map(|n| case(*n)).collect(),
+        blockers: Vec::new(),
+        digests: Digests::default(),
+        git: None,
+        bench: None,
+    }
+}
+
+fn load(dir: &Path) -> Manifest {
+    fs_err::write(dir.join("kernel.toml"), GOOD).unwrap();
+    Manifest::load(&dir.join("kernel.toml")).unwrap()
+}
+
+fn status(cx: &Context, manifest: &Manifest, records: &[Record], id: &str) -> (ItemStatus, String) {
+    let entry = |record: &Record| Entry { path: "record.json".into(), record: record.clone() };
+    let entries: Vec<Entry> = records.iter().map(entry).collect();
+    let report = definition_of_done(cx, manifest, &entries);
+    let item = report.items.into_iter().find(|item| item.id == id).unwrap();
+    (item.status, item.evidence)
+}
+
+#[test]
+fn edges_are_covered_by_sizes_and_not_by_names() {
+    let dir = manifest_dir();
+    let (cx, manifest) = (context(dir.path()), load(dir.path()));
+    let with =
+        |lengths: &[i64], id: &str| status(&cx, &manifest, &[record(&cx, &manifest, Target::A2a3, lengths)], id).0;
+    let tile = 16384;
+    assert_eq!(with(&[tile], "one-tile"), ItemStatus::Done);
+    assert_eq!(with(&[tile - 1, tile * 3], "one-tile"), ItemStatus::Missing);
+    assert_eq!(with(&[tile * 2], "two-tiles"), ItemStatus::Done);
+    assert_eq!(with(&[tile * 3], "tail"), ItemStatus::Missing);
+    assert_eq!(with(&[tile * 3 + 1], "tail"), ItemStatus::Done);
+    assert_eq!(with(&[tile * 48], "more-work-than-cores"), ItemStatus::Missing);
+    assert_eq!(with(&[tile * 48 + 1], "more-work-than-cores"), ItemStatus::Done);
+    let mut failed = record(&cx, &manifest, Target::A2a3, &[tile]);
+    failed.cases[0].status = "differs".into();
+    assert_eq!(status(&cx, &manifest, &[failed], "one-tile").0, ItemStatus::Missing);
+}
+
+#[test]
+fn silicon_needs_five_repeats_and_a_model_one() {
+    let dir = manifest_dir();
+    let (cx, manifest) = (context(dir.path()), load(dir.path()));
+    let with = |mode, repeats| {
+        let record = Record { mode: Some(mode), repeats, ..record(&cx, &manifest, Target::A2a3, &[1]) };
+        status(&cx, &manifest, &[record], "repeats-a2a3")
+    };
+    assert_eq!(with(RanOn::Silicon, 4), (ItemStatus::Missing, "4 of 5".into()));
+    assert_eq!(with(RanOn::Silicon, 5), (ItemStatus::Done, "5 of 5".into()));
+    assert_eq!(with(RanOn::Model, 1).0, ItemStatus::Done);
+    // Of another target, or of another kernel of this name, it says nothing.
+    assert_eq!(
+        status(&cx, &manifest, &[record(&cx, &manifest, Target::A5, &[1])], "repeats-a2a3").0,
+        ItemStatus::Missing
+    );
+    let other = Record { manifest: "/elsewhere/kernel.toml".into(), ..record(&cx, &manifest, Target::A2a3, &[1]) };
+    assert_eq!(status(&cx, &manifest, &[other], "repeats-a2a3").0, ItemStatus::Missing);
+}
+
+#[test]
+fn a_later_run_takes_the_place_of_an_earlier_one_and_an_interrupted_one_never_does() {
+    let dir = manifest_dir();
+    let (cx, manifest) = (context(dir.path()), load(dir.path()));
+    let book = Logbook::at(dir.path().join("verification"));
+    assert!(book.contents().unwrap().entries.is_empty());
+    let passed = record(&cx, &manifest, Target::A2a3, &[1, 2]);
+    let interrupted = Record { status: Record::INTERRUPTED.into(), complete: false, ..passed.clone() };
+    let names = || {
+        let mut names: Vec<String> = Vec::new();
+        for entry in book.contents().unwrap().entries {
+            names.push(entry.path.file_name().unwrap().to_str().unwrap().to_owned());
+        }
+        names
+    };
+    book.save(std::slice::from_ref(&passed)).unwrap();
+    book.save(&[interrupted]).unwrap();
+    assert_eq!(names(), ["vec_add-a2a3-interrupted.json", "vec_add-a2a3.json"]);
+    book.save(&[Record { written_at: "later".into(), ..passed.clone() }]).unwrap();
+    assert_eq!(names(), ["vec_add-a2a3.json"]);
+    assert_eq!(book.contents().unwrap().entries[0].record.written_at, "later");
+    let part = Record { complete: false, cases: vec![case(7)], ..passed };
+    book.save(&[part]).unwrap();
+    assert_eq!(names(), ["vec_add-a2a3-n=7.json", "vec_add-a2a3.json"]);
+    let log = fs_err::read_to_string(book.dir().join(Logbook::LOG)).unwrap();
+    assert_eq!(log.matches("## vec_add on a2a3 (test): passed").count(), 2);
+}
+
+#[test]
+fn a_table_of_markdown_is_not_broken_by_what_stands_in_it() {
+    let dir = manifest_dir();
+    let (cx, manifest) = (context(dir.path()), load(dir.path()));
+    let mut record = record(&cx, &manifest, Target::A2a3, &[1]);
+    record.cases[0].origin = "a | b\nc".into();
+    let text = record.to_markdown(1);
+    assert!(text.contains("| n=1 | a \\| b c | 1 |"), "{text}");
+    assert!(text.contains("- ran on: silicon: device 3, Ascend910B2"), "{text}");
+}
