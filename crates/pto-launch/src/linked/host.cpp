@@ -93,7 +93,7 @@ void run(const char *call, int code)
 {
     if (code != 0) {
         leave(std::string(R"({"launched":{"verdict":{"kind":"fault","call":")") + call + R"(","code":)" +
-              std::to_string(code) + R"(,"name":"ACL error","message":""},"notes":[],"runs":[]}})");
+              std::to_string(code) + R"(,"name":"ACL error","message":""},"notes":[],"runs":[],"samples":[]}})");
     }
 }
 
@@ -177,7 +177,7 @@ int main(int count, char **words)
     const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
     answer(std::string(R"({"launched":{"verdict":{"kind":"completed"},"notes":[],"runs":[{"variant":0,"call":{"secs":)") +
            std::to_string(nanoseconds / 1000000000) + R"(,"nanos":)" + std::to_string(nanoseconds % 1000000000) +
-           R"(},"device_time":null}]}})");
+           R"(},"device_time":null}],"samples":[]}})");
     enter("Teardown");
     for (const Buffer &buffer : buffers) {
         aclrtFree(buffer.device);
