@@ -46,6 +46,23 @@ fn a_repeat_that_differs_is_named_with_the_place() {
     assert_eq!(case["outputs"]["y"]["status"], "partly_written");
 }
 
+/// Sums in any order differ from run to run: that is for the author to say, and each run has to be right.
+#[test]
+fn a_difference_that_the_manifest_explains_passes() {
+    let Some(scratch) = Scratch::new() else { return };
+    counting(&scratch, "z = x;");
+    let loose = "[tolerance]\ny = { atol = 1000.0, reason = \"every value is right here\" }\n\n[cases]";
+    scratch.edit("foo/kernel.toml", "[cases]", loose);
+    let _ = run(&scratch, &["--repeats", "3"]).expect(1);
+    scratch.edit("foo/kernel.toml", "[launch]", "[launch]\nmay_vary = \"sums in any order\"");
+    let case = case(&run(&scratch, &["--repeats", "3", "--json"]).expect(0));
+    assert_eq!((&case["status"], &case["repeats"]["deterministic"]), (&json!("passed"), &json!(false)));
+    assert!(case["message"].as_str().unwrap().ends_with("they may differ: sums in any order"), "{case}");
+
+    scratch.edit("foo/kernel.toml", "atol = 1000.0", "atol = 1e-4");
+    let _ = run(&scratch, &["--repeats", "3"]).expect(1);
+}
+
 #[test]
 fn repeats_that_agree_say_so() {
     let Some(scratch) = Scratch::new() else { return };

@@ -13,16 +13,11 @@ use crate::{out, style};
 
 /// `kernel lint`.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  cargo xtask kernel lint vec_add\n  cargo xtask kernel lint --all --allow vector-mask"
-)]
+#[command(after_help = "Examples:\n  cargo xtask kernel lint\n  cargo xtask kernel lint vec_add --allow vector-mask")]
 pub struct Args {
-    /// Names or paths of kernels
-    #[arg(value_name = "NAME", required_unless_present = "all")]
+    /// Names or paths of kernels [default: all of this workspace]
+    #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// All kernels of this workspace
-    #[arg(long, conflicts_with = "names")]
-    all: bool,
     /// A rule that is off; may be given several times
     #[arg(long, value_name = "ID")]
     allow: Vec<Rule>,

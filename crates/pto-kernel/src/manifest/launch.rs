@@ -8,7 +8,7 @@ use super::fields::{At, Fields, Node, array, integer, string, wrong_type};
 use super::model::{BLOCK_DIM, CORE_COUNTS, Launch, STREAM, SignatureItem};
 use toml::de::DeValue;
 
-pub(super) const KEYS: [&str; 2] = ["block_dim", "signature"];
+pub(super) const KEYS: [&str; 3] = ["block_dim", "signature", "may_vary"];
 
 pub(super) fn read(fields: &Fields<'_>, dims: &Dims, args: Option<&[At<Arg>]>, sink: &mut Sink<'_>) -> Option<Launch> {
     let block_dim = block_dim(fields, dims, sink);
@@ -17,7 +17,9 @@ pub(super) fn read(fields: &Fields<'_>, dims: &Dims, args: Option<&[At<Arg>]>, s
         Some(node) => signature(node, args, sink),
         None => Some(default_signature(args.len())),
     };
-    Some(Launch { block_dim: block_dim?, signature: signature? })
+    let may_vary = if fields.has("may_vary") { fields.required_string("may_vary", sink) } else { None };
+    let may_vary = may_vary.map(|reason| reason.value);
+    Some(Launch { block_dim: block_dim?, signature: signature?, may_vary })
 }
 
 /// `block_dim`, `stream`, then the arguments in their order.

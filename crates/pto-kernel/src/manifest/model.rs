@@ -92,6 +92,8 @@ pub struct Launch {
     pub block_dim: Expr,
     /// What the launcher takes, in its order. Holds every argument once; `BlockDim` may be missing.
     pub signature: Vec<SignatureItem>,
+    /// Why repeats may give other bits, each of them right within its tolerance; `None` if they may not.
+    pub may_vary: Option<String>,
 }
 
 /// One parameter of the launcher.
