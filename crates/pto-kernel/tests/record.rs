@@ -29,6 +29,8 @@ fn case(n: i64) -> RecordedCase {
         status: "passed".into(),
         message: String::new(),
         worst_abs: None,
+        relative_rmse: None,
+        r2: None,
         device_seconds: None,
     }
 }

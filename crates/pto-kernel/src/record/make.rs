@@ -150,7 +150,7 @@ fn tolerances(manifest: &Manifest) -> Vec<ToleranceUsed> {
 }
 
 fn recorded(manifest: &Manifest, result: &KernelResult, case: &CaseResult) -> RecordedCase {
-    let errors = case.outputs.values().filter_map(|report| report.worst_abs.as_ref()?.error);
+    let reports = || case.outputs.values();
     RecordedCase {
         case: case.case.clone(),
         dims: case.dims.clone(),
@@ -160,7 +160,9 @@ fn recorded(manifest: &Manifest, result: &KernelResult, case: &CaseResult) -> Re
         shapes: shapes(manifest, result, case).unwrap_or_default(),
         status: word(&case.status),
         message: case.message.clone(),
-        worst_abs: errors.reduce(f64::max),
+        worst_abs: reports().filter_map(|report| report.worst_abs.as_ref()?.error).reduce(f64::max),
+        relative_rmse: reports().filter_map(|report| report.relative_rmse).reduce(f64::max),
+        r2: reports().filter_map(|report| report.r2).reduce(f64::min),
         device_seconds: case.device_seconds,
     }
 }

@@ -36,7 +36,7 @@ impl Record {
             let _ = writeln!(text, "- {name}: {value}");
         }
         if !self.cases.is_empty() {
-            text += "\n| case | from | blocks | shapes | verdict | worst error |\n|---|---|---|---|---|---|\n";
+            text += "\n| case | from | blocks | shapes | verdict | worst error | relative RMSE | R2 |\n|---|---|---|---|---|---|---|---|\n";
             self.cases.iter().for_each(|case| row(case, &mut text));
         }
         if let Some(bench) = &self.bench {
@@ -123,12 +123,14 @@ impl std::fmt::Display for super::ToleranceUsed {
 
 fn row(case: &RecordedCase, text: &mut String) {
     let shapes: Vec<String> = case.shapes.iter().map(|(name, shape)| format!("{name} {shape:?}")).collect();
-    let worst = case.worst_abs.map_or_else(|| "-".to_owned(), |worst| format!("{worst:.1e}"));
+    let figure = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
+    let [worst, rmse] = [case.worst_abs, case.relative_rmse].map(|value| figure(value, |value| format!("{value:.1e}")));
+    let r2 = figure(case.r2, |r2| format!("{r2:.6}"));
     // A cell ends at a bar and a row at a line end.
     let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
     let _ = writeln!(
         text,
-        "| {} | {} | {} | {} | {} | {worst} |",
+        "| {} | {} | {} | {} | {} | {worst} | {rmse} | {r2} |",
         cell(&case.case),
         cell(&case.origin),
         case.block_dim,

@@ -147,6 +147,10 @@ pub struct RecordedCase {
     pub message: String,
     /// The largest absolute error of all outputs.
     pub worst_abs: Option<f64>,
+    /// The largest RMSE of an output, relative to the root mean square of its golden: outliers alone do not move it.
+    pub relative_rmse: Option<f64>,
+    /// The smallest coefficient of determination of an output; absent where the golden values are all the same.
+    pub r2: Option<f64>,
     /// From launch to end by the stream's clock, in seconds. On the CPU this measures the simulator.
     pub device_seconds: Option<f64>,
 }
