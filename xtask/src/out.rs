@@ -1,7 +1,9 @@
 //! Results on stdout: text for people or one JSON document, written at once when the work is done.
 
 use std::io::{ErrorKind, Write as _};
+use std::path::Path;
 
+use pto_context::{Readable, write_whole};
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -29,4 +31,13 @@ pub fn text(text: &str) -> Result<(), Failure> {
 pub fn json(document: &impl Serialize) -> Result<(), Failure> {
     let document = serde_json::to_string_pretty(document).map_err(|error| Failure::io(&error.into()))?;
     text(&(document + "\n"))
+}
+
+/// Writes a file that the user named: whole, or not at all. What is no regular file is refused, since a pipe without a reader
+/// would wait for good.
+///
+/// # Errors
+/// It cannot be written.
+pub fn file(path: &Path, text: &str) -> Result<(), Failure> {
+    write_whole(path, Readable::ByUmask, |file| file.write_all(text.as_bytes())).map_err(|error| Failure::io(&error))
 }

@@ -19,6 +19,7 @@ pub mod files;
 pub mod interrupt;
 mod parallel;
 mod seconds;
+mod whole_file;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -29,6 +30,7 @@ pub use error::{is_disk_full, says_disk_full, with_causes};
 pub use event::{Event, EventSink, Recorder, Silent};
 pub use parallel::{in_parallel, processors};
 pub use seconds::BadSeconds;
+pub use whole_file::{Readable, write_whole};
 
 /// The surroundings of one call. Cheap to clone.
 #[derive(Clone)]

@@ -28,7 +28,6 @@ mod redact;
 mod report;
 mod snapshot;
 pub mod triage;
-mod whole_file;
 
 use pto_context::files;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use pto_context::Context;
+use pto_context::{Context, Readable, write_whole};
 use pto_platform::docker::mask_proxy;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,6 @@ use crate::files;
 use crate::probes::Probes;
 use crate::python::{ModuleOrigin, facts as python_facts};
 use crate::report::{CheckReport, Report};
-use crate::whole_file;
 
 /// Names the form of the file.
 const SCHEMA: &str = "ptokit.doctor-snapshot/1";
@@ -76,7 +75,7 @@ impl Snapshot {
             file.write_all(b"\n")?;
             file.flush()
         };
-        whole_file::write(path, fill).map_err(DoctorError::Write)
+        write_whole(path, Readable::ByOwner, fill).map_err(DoctorError::Write)
     }
 }
 

@@ -6,6 +6,7 @@ use pto_golden::Report;
 use pto_golden::html::{Case, Page, error_histogram, heat_map, scatter};
 
 use crate::exit::Failure;
+use crate::out;
 
 /// Writes a page with the command line of this process and the machine it ran on.
 ///
@@ -20,7 +21,7 @@ pub fn write(path: &Path, title: String, cases: Vec<Case<'_>>) -> Result<(), Fai
     ];
     let environment = environment.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let page = Page { title, command: command(), environment, cases };
-    fs_err::write(path, page.render()).map_err(|error| Failure::io(&error))
+    out::file(path, &page.render())
 }
 
 /// This command line, to be pasted into a shell.
@@ -37,8 +38,7 @@ pub fn pictures(dir: &Path, name: &str, report: &Report) -> Result<(), Failure> 
     let drawings = [("map", heat_map(report)), ("errors", error_histogram(report)), ("values", scatter(report))];
     for (what, svg) in drawings {
         if let Some(svg) = svg {
-            fs_err::write(dir.join(format!("{}.{what}.svg", file_name(name))), svg)
-                .map_err(|error| Failure::io(&error))?;
+            out::file(&dir.join(format!("{}.{what}.svg", file_name(name))), &svg)?;
         }
     }
     Ok(())

@@ -6,11 +6,11 @@ use std::time::SystemTime;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use pto_context::{Readable, write_whole};
 use tar::{Builder, EntryType, Header};
 
 use super::File;
 use crate::error::DoctorError;
-use crate::whole_file;
 
 const MODE: u32 = 0o644;
 
@@ -27,7 +27,7 @@ pub(super) fn write(path: &Path, top: &str, files: &[File], now: SystemTime) -> 
         }
         archive.into_inner()?.finish()?.flush()
     };
-    whole_file::write(path, fill).map_err(|error| match error.kind() {
+    write_whole(path, Readable::ByOwner, fill).map_err(|error| match error.kind() {
         io::ErrorKind::Interrupted => DoctorError::Interrupted,
         _ => DoctorError::Write(error),
     })
