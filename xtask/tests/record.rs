@@ -144,7 +144,7 @@ fn a_damaged_record_is_named() {
 #[test]
 fn a_malformed_manifest_hides_no_records_and_is_told() {
     let Some(scratch) = Scratch::new() else { return };
-    for name in ["good", "bad", "new"] {
+    for name in ["good", "bad", "fresh"] {
         scratch.kernel(name);
     }
     let _ = scratch.run(&["kernel", "test", "good", "--case", "n=64"]).expect(0);
@@ -158,8 +158,8 @@ fn a_malformed_manifest_hides_no_records_and_is_told() {
     assert!(messages[0].contains("bad/kernel.toml:") && messages[0].contains("`kore`"), "{document}");
     let (messages, document) = failures(&["log", "good", "bad"]);
     assert_eq!((messages.len(), list(&document["records"]).len(), &document["passed"]), (1, 1, &json!(false)));
-    let (messages, _) = failures(&["log", "new", "bad"]);
-    assert_eq!(messages[1], "there is no record of `new`");
+    let (messages, _) = failures(&["log", "fresh", "bad"]);
+    assert_eq!(messages[1], "there is no record of `fresh`");
     let (messages, document) = failures(&["done", "good", "bad"]);
     assert!(messages[0].contains("`kore`"), "{document}");
     assert_eq!((&document["kernels"][0]["name"], &document["done"]), (&json!("good"), &json!(false)));
