@@ -40,6 +40,11 @@ impl Outcome {
         if passed { Self::Passed } else { Self::Negative }
     }
 
+    /// `Malformed` if something that was given could not be read.
+    pub fn unless_refused(failures: &[Failure]) -> Self {
+        if failures.is_empty() { Self::Passed } else { Self::Malformed }
+    }
+
     /// What several come to.
     pub fn of_all(outcomes: impl IntoIterator<Item = Self>) -> Self {
         outcomes.into_iter().max().unwrap_or(Self::Passed)

@@ -122,3 +122,19 @@ fn what_makes_no_sense_is_refused() {
         assert!(ran.says(message), "{message}: {ran}");
     }
 }
+
+/// Whatever cannot be written afterwards, what was measured is kept.
+#[test]
+fn a_bench_is_recorded_before_its_files_are_written() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let ran = scratch.run(&["kernel", "bench", "foo", "--case", "n=64", "--csv", "nowhere/t.csv"]).expect(3);
+    assert!(ran.stderr.contains("nowhere/t.csv"), "{ran}");
+    let record = fs_err::read(scratch.generated().join("verification/foo-cpu-n=64-bench.json")).unwrap();
+    let record: Value = serde_json::from_slice(&record).unwrap();
+    let bench = &record["bench"];
+    assert_eq!((&bench["measures"], &bench["cases"][0]["case"]), (&json!("cpu_simulator"), &json!("n=64")));
+    let median = pto_kernel::bench::human(bench["cases"][0]["seconds"]["median"].as_f64().unwrap());
+    let shown = scratch.run(&["kernel", "log", "foo"]).expect(0);
+    assert!(shown.stdout.contains(&format!("| n=64 | {median} | ")), "{shown}");
+}

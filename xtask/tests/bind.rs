@@ -191,3 +191,22 @@ fn what_is_missing_is_named() {
     let ran = scratch.run(&["kernel", "bind", "foo"]).expect(2);
     assert!(ran.stderr.contains("`y` is hif8, which NumPy and torch have no type for"), "{ran}");
 }
+
+#[test]
+fn a_binding_that_does_not_compile_is_a_verdict() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let program = |name: &str, script: &str| {
+        scratch.write(name, &format!("#!/bin/sh\n{script}\n"));
+        let path = scratch.path().join(name);
+        fs_err::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        path
+    };
+    let python = program("bin/python", "echo /somewhere");
+    let cmake = program("bin/cmake", "echo 'binding.cpp:1: error: no'; exit 2");
+    let usual = std::env::var_os("PATH").unwrap_or_default();
+    let dirs = std::iter::once(cmake.parent().unwrap().to_path_buf()).chain(std::env::split_paths(&usual));
+    let mut command = scratch.command(&["kernel", "bind", "foo", "--python", python.to_str().unwrap()]);
+    let ran = Ran::from(command.env("PATH", std::env::join_paths(dirs).unwrap()).output().unwrap()).expect(1);
+    assert!(ran.stderr.contains("cmake") && ran.stderr.contains("binding.cpp:1: error: no"), "{ran}");
+}

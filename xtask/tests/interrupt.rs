@@ -143,6 +143,7 @@ fn while_a_kernel_is_benched() {
     started.wait_for("__pto-launch-worker");
     let ran = started.interrupt().expect(130);
     assert_eq!(ran.stdout, "", "{ran}");
+    assert!(ran.stderr.contains("`target/pto/verification/LOG.md` has the 0 cases"), "{ran}");
     let record = scratch.generated().join("verification/foo-cpu-interrupted-bench.json");
     assert!(fs_err::read_to_string(record).unwrap().contains(r#""status": "interrupted""#));
 }

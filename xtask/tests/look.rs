@@ -30,10 +30,12 @@ fn a_library_for_an_npu_tells_what_is_missing() {
     let document = scratch.run(&["kernel", "inspect", "k.so", "--json"]).expect(0).json();
     assert_eq!((&document["archs"], &document["core"]), (&json!(["dav-3510"]), &json!("mix")));
     let kinds: Vec<&Value> = document["problems"].as_array().unwrap().iter().map(|problem| &problem["kind"]).collect();
-    assert_eq!(kinds, ["library", "no-npu"], "{document}");
+    assert_eq!(kinds, ["library", "no_npu"], "{document}");
     let text = scratch.run(&["kernel", "inspect", "k.so"]).expect(0).stdout;
     assert!(text.starts_with("k.so: shared library for "), "{text}");
-    assert!(text.contains("with device code for a5 (dav-c310)\n") && text.contains("\n  mix   k\n"), "{text}");
+    assert!(text.contains("with device code for a5 (dav-3510)\n") && text.contains("\n  mix   k\n"), "{text}");
+
+    assert!(text.contains("  its device code is for a5 (dav-3510), and no NPU is here\n"), "{text}");
 
     fs_err::write(scratch.path().join("cut.so"), &library.build()[..100]).unwrap();
     let ran = scratch.run(&["kernel", "inspect", "cut.so"]).expect(2);
@@ -53,7 +55,8 @@ fn findings_are_a_negative_verdict_and_stop_nothing() {
 
     scratch.edit("foo/foo.cpp", "using namespace pto;", "using namespace pto;\n#define PIPE_MINE PIPE_M");
     let document = scratch.run(&lint(&["--json"])).expect(1).json();
-    assert_eq!((&document["kernels"], &document["allowed"]), (&json!(["foo"]), &json!(0)));
+    assert_eq!(document["kernels"], json!([{ "name": "foo", "path": "./foo/kernel.toml" }]));
+    assert_eq!((&document["passed"], &document["allowed"]), (&json!(false), &json!(0)));
     let finding = &document["findings"][0];
     assert_eq!((&finding["path"], &finding["rule"]), (&json!("./foo/foo.cpp"), &json!("pipe-macro")));
     assert_eq!(
@@ -66,5 +69,6 @@ fn findings_are_a_negative_verdict_and_stop_nothing() {
 
     scratch.edit("foo/kernel.toml", "core = ", "kore = ");
     let document = scratch.run(&lint(&["--json"])).expect(2).json();
+    assert_eq!(document["passed"], false);
     assert!(document["failures"][0]["message"].as_str().unwrap().contains("unknown key `kore`"), "{document}");
 }

@@ -138,4 +138,46 @@ fn a_damaged_record_is_named() {
     assert!(ran.stderr.contains("bar-cpu.json` is no record"), "{ran}");
     let document = ran.json();
     assert_eq!((list(&document["records"]).len(), list(&document["unreadable"]).len()), (1, 1));
+    assert_eq!(document["unreadable"][0]["path"], "target/pto/verification/bar-cpu.json");
+}
+
+#[test]
+fn a_malformed_manifest_hides_no_records_and_is_told() {
+    let Some(scratch) = Scratch::new() else { return };
+    for name in ["good", "bad", "fresh"] {
+        scratch.kernel(name);
+    }
+    let _ = scratch.run(&["kernel", "test", "good", "--case", "n=64"]).expect(0);
+    scratch.edit("bad/kernel.toml", "core = ", "kore = ");
+    let failures = |args: &[&str]| {
+        let document = scratch.run(&[&["kernel"], args, &["--json"]].concat()).expect(2).json();
+        let messages = list(&document["failures"]).iter().map(|it| it["message"].as_str().unwrap().to_owned());
+        (messages.collect::<Vec<_>>(), document)
+    };
+    let (messages, document) = failures(&["log", "bad"]);
+    assert!(messages[0].contains("bad/kernel.toml:") && messages[0].contains("`kore`"), "{document}");
+    let (messages, document) = failures(&["log", "good", "bad"]);
+    assert_eq!((messages.len(), list(&document["records"]).len(), &document["passed"]), (1, 1, &json!(false)));
+    let (messages, _) = failures(&["log", "fresh", "bad"]);
+    assert_eq!(messages[1], "there is no record of `fresh`");
+    let (messages, document) = failures(&["done", "good", "bad"]);
+    assert!(messages[0].contains("`kore`"), "{document}");
+    assert_eq!((&document["kernels"][0]["name"], &document["done"]), (&json!("good"), &json!(false)));
+    let ran = scratch.run(&["kernel", "log", "bad"]).expect(2);
+    assert!(ran.stderr.contains("`kore`") && !ran.says("there are no records"), "{ran}");
+}
+
+#[test]
+fn a_verdict_is_shown_in_the_words_of_the_run() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    scratch.edit("foo/foo.cpp", "TADD(", "TNONE(");
+    let _ = scratch.run(&["kernel", "test", "foo"]).expect(1);
+    let table = scratch.run(&["kernel", "log"]).expect(0);
+    assert!(table.stdout.contains("does not build") && !table.stdout.contains("not_built"), "{table}");
+    assert_eq!(record(&scratch, "foo-cpu.json")["status"], "not_built");
+    let document = scratch.run(&["kernel", "log", "foo", "--markdown", "--json"]).expect(0).json();
+    assert_eq!((&document["passed"], &document["written"]), (&json!(true), &json!(["foo/VERIFICATION.md"])));
+    let text = fs_err::read_to_string(scratch.path().join("foo/VERIFICATION.md")).unwrap();
+    assert!(text.contains("## foo on cpu (test): does not build"), "{text}");
 }

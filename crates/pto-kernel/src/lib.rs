@@ -33,6 +33,7 @@ pub mod cases;
 pub mod discover;
 mod elide;
 mod error;
+mod hex;
 pub mod launcher;
 pub mod lint;
 pub mod manifest;

@@ -156,3 +156,41 @@ fn a_table_of_markdown_is_not_broken_by_what_stands_in_it() {
     assert!(text.contains("| n=1 | a \\| b c | 1 |"), "{text}");
     assert!(text.contains("- ran on: silicon: device 3, Ascend910B2"), "{text}");
 }
+
+#[test]
+fn a_blank_reason_is_none() {
+    let dir = manifest_dir();
+    let cx = context(dir.path());
+    let with = |reason: &str| {
+        let text = GOOD.replace("f16 accumulation", reason);
+        fs_err::write(dir.path().join("kernel.toml"), text).unwrap();
+        let manifest = Manifest::load(&dir.path().join("kernel.toml")).unwrap();
+        status(&cx, &manifest, &[], "tolerances").0
+    };
+    assert_eq!(with("sums of 4096 halves"), ItemStatus::Done);
+    assert_eq!(with(" "), ItemStatus::Missing);
+}
+
+/// The verdict is said in words only where the count does not say it.
+#[test]
+fn what_passed_is_counted_and_what_did_not_is_named() {
+    let dir = manifest_dir();
+    let (cx, manifest) = (context(dir.path()), load(dir.path()));
+    let passed = record(&cx, &manifest, Target::A2a3, &[1, 2]);
+    let mut failed = Record { passed: false, status: "failed".into(), ..passed.clone() };
+    failed.cases[0].status = "differs".into();
+    let evidence = |record: Record| status(&cx, &manifest, &[record], "compared-a2a3").1;
+    assert_eq!(evidence(passed), "2 of 2 cases passed");
+    assert_eq!(evidence(failed), "1 of 2 cases passed: failed");
+}
+
+#[test]
+fn verdicts_are_in_words() {
+    let dir = manifest_dir();
+    let (cx, manifest) = (context(dir.path()), load(dir.path()));
+    let mut record = Record { status: "not_built".into(), ..record(&cx, &manifest, Target::A2a3, &[1]) };
+    record.cases[0].status = "no_golden".into();
+    assert_eq!((record.verdict(), record.cases[0].verdict()), ("does not build", "no golden"));
+    record.status = "of_a_later_version".into();
+    assert_eq!(record.verdict(), "of_a_later_version");
+}

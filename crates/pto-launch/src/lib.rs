@@ -10,8 +10,8 @@
 //!
 //! What a worker leaves behind is ended with it, also processes that a kernel moved to a session of their own.
 //!
-//! Which device that is, and whether it is one at all or CANN's model of it, is a [choice](choose_path) that keeps kernels
-//! off silicon of another generation. On the model a [simulator](Simulation) starts the worker, and the verdict is still
+//! Which device a kernel runs on, and whether it is one at all or CANN's model of it, is a [choice](choose_path) that keeps
+//! kernels off silicon of another generation. On the model a [simulator](Simulation) starts the worker, and the verdict is still
 //! the worker's.
 //!
 //! A launch is repeated on request, in the same process, with all buffers filled anew; the bits of all repeats are

@@ -41,6 +41,11 @@ impl Arch {
         Soc::all().iter().find(|soc| soc.arch == self).map_or("unknown", Soc::compiler_arch)
     }
 
+    /// The name for people, with the target that it belongs to: `a2a3 (dav-2201)`.
+    pub fn with_target(self) -> String {
+        self.target().map_or_else(|| self.to_string(), |target| format!("{target} ({self})"))
+    }
+
     /// The target that is built for this architecture, if PTO kernels are.
     pub const fn target(self) -> Option<Target> {
         match self {
@@ -119,6 +124,12 @@ mod tests {
             assert_eq!(soc.arch.to_string().parse(), Ok(soc.arch), "{}", soc.name);
             assert_eq!(soc.arch.compiler_name().parse(), Ok(soc.arch), "{}", soc.name);
         }
+    }
+
+    #[test]
+    fn people_are_told_the_target_where_there_is_one() {
+        assert_eq!(Arch::DAV_3510.with_target(), "a5 (dav-3510)");
+        assert_eq!("dav-m200".parse().map(Arch::with_target), Ok("dav-2002".to_owned()));
     }
 
     #[test]

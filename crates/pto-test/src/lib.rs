@@ -1,6 +1,8 @@
 //! What the tests of this workspace need of the machine, and what they say where it is not there. `PTOKIT_REQUIRE=1`,
 //! which the CI sets, makes a missing part a failure: a test that passes without running is a lie.
 //!
+//! It also holds what takes the place of the rest: a [stand-in](cann) for CANN's programs, and a [writer](elf) of ELF files.
+//!
 //! This crate must not know what is tested. Only `[dev-dependencies]` name it.
 //!
 //! ```

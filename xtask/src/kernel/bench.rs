@@ -13,12 +13,12 @@ use pto_kernel::cases::CaseFilter;
 use pto_kernel::run::{KernelStatus, TestOptions, Workshop};
 use pto_platform::{Soc, Target};
 
-use super::record::Asked;
+use super::record::{Asked, logbook};
 use super::select::select;
 use super::table::{Cell, Table};
-use super::test::{case, soc};
+use super::test::{case, soc, with_hint};
 use crate::exit::{Failure, Outcome};
-use crate::setup::{Build, Common};
+use crate::setup::{Build, Common, shown};
 use crate::{out, style};
 
 /// `kernel bench`.
@@ -111,10 +111,7 @@ struct Files {
 }
 
 fn sweep(given: &str) -> Result<Sweep, String> {
-    given.parse().map_err(|error: KernelError| match error.hint() {
-        Some(hint) => format!("{error}; {hint}"),
-        None => error.to_string(),
-    })
+    given.parse().map_err(|error: KernelError| with_hint(&error, error.hint()))
 }
 
 fn positive(given: &str) -> Result<f64, String> {
@@ -133,20 +130,26 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let workshop = Workshop::open(&cx, setup, target)?;
     let asked = Asked::new(&cx, &suite, args.what.case.is_none() && args.what.sweep.is_empty());
     let mut report = bench_kernels(&cx, &workshop, suite, &args.options())?;
-    if report.kernels.iter().any(|kernel| kernel.status == KernelStatus::Interrupted) {
-        asked.benched(&report)?;
-        return Err(Failure::interrupted());
-    }
     if let Some(baseline) = &baseline {
         report.compare(baseline, Thresholds { share: args.how.threshold / 100.0, ..Thresholds::default() });
+    }
+    // What was found is kept before anything can go wrong with showing it.
+    let recorded = asked.benched(&report);
+    if report.kernels.iter().any(|kernel| kernel.status == KernelStatus::Interrupted) {
+        recorded?;
+        let (log, done) = (shown(&cx, &logbook(&cx).log()), cases(&report).count());
+        return Err(Failure::interrupted_with(format!(
+            "`{}` has the {done} cases that were done by then",
+            log.display()
+        )));
     }
     if args.common.json {
         out::json(&report)?;
     } else {
         out::text(&render(&report))?;
     }
+    recorded?;
     args.files.write(&report)?;
-    asked.benched(&report)?;
     outcome(&report)
 }
 
@@ -205,7 +208,7 @@ fn is_slower(case: &BenchedCase) -> bool {
 fn render(report: &BenchReport) -> String {
     let compared = cases(report).any(|(_, case)| case.comparison.is_some());
     let mut header = vec!["kernel", "case", "median", "MAD", "min", "max", "GB/s", "GFLOP/s", "roofline"];
-    header.extend(compared.then_some("since"));
+    header.extend(compared.then_some("change"));
     let mut table = Table::new(&header);
     let mut before = "";
     for (name, case) in cases(report) {
@@ -270,13 +273,13 @@ fn row(name: &str, case: &BenchedCase, compared: bool) -> Vec<Cell> {
         Cell::new(case.roofline.map_or("-".to_owned(), |roofline| format!("{:.1} %", roofline.share * 100.0))),
     ];
     if compared {
-        cells.push(since(case));
+        cells.push(change(case));
     }
     cells
 }
 
 /// `+12.0 % slower`.
-fn since(case: &BenchedCase) -> Cell {
+fn change(case: &BenchedCase) -> Cell {
     let Some(comparison) = &case.comparison else { return Cell::new("-") };
     let change = comparison.change.map(|change| format!("{:+.1} % ", change * 100.0)).unwrap_or_default();
     let text = format!("{change}{}", comparison.trend.word());

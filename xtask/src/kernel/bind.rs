@@ -108,6 +108,8 @@ fn failure(error: &BindError) -> Failure {
     match error {
         BindError::Interrupted => Failure::interrupted(),
         BindError::NoType { .. } => Failure::usage(with_causes(error), error.hint()),
+        // The compiler was there and refused.
+        BindError::Cmake { .. } => Failure::negative(with_causes(error), error.hint()),
         _ => Failure::blocked(with_causes(error), error.hint()),
     }
 }

@@ -1,10 +1,11 @@
 //! `kernel done`: what a kernel still lacks.
 
 use pto_kernel::record::{DoneReport, ItemStatus, definition_of_done};
+use pto_kernel::run::Problem;
 use serde::Serialize;
 
 use super::record::read;
-use super::select::select;
+use super::select::{refusals, select};
 use super::table::{Cell, Table};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
@@ -27,25 +28,27 @@ struct Document {
     schema: &'static str,
     done: bool,
     kernels: Vec<DoneReport>,
+    failures: Vec<Problem>,
 }
 
-/// Runs the verb.
+/// Runs the verb. A manifest that does not load does not keep the rest from being looked at.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
-    let suite = select(&cx, &args.names)?;
-    if let Some((_, error)) = suite.refused.into_iter().next() {
-        return Err(error.into());
-    }
+    let mut suite = select(&cx, &args.names)?;
+    let failures = refusals(&mut suite);
     let entries = read(&cx)?.entries;
     let kernels: Vec<DoneReport> =
         suite.kernels.iter().map(|kernel| definition_of_done(&cx, kernel, &entries)).collect();
-    let done = kernels.iter().all(|kernel| kernel.done);
+    let complete = Outcome::passed_if(kernels.iter().all(|kernel| kernel.done));
+    let outcome = Outcome::of_all([complete, Outcome::unless_refused(&failures)]);
     if args.common.json {
-        out::json(&Document { schema: "ptokit.kernel-done/1", done, kernels })?;
+        let (schema, done) = ("ptokit.kernel-done/1", outcome == Outcome::Passed);
+        out::json(&Document { schema, done, kernels, failures: failures.iter().map(Failure::problem).collect() })?;
     } else {
         out::text(&kernels.iter().map(text).collect::<Vec<_>>().join("\n"))?;
+        failures.iter().for_each(|failure| anstream::eprintln!("{}", failure.text()));
     }
-    Ok(Outcome::passed_if(done))
+    Ok(outcome)
 }
 
 fn text(kernel: &DoneReport) -> String {

@@ -1,5 +1,6 @@
 //! `kernel inspect`: what is in a built library, and whether this machine can use it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pto_compile::artifact::{Artifact, Fit, Host, Image, Kernel, Library, Problem, Where};
@@ -79,9 +80,8 @@ fn npus(cx: &Context, artifact: &Artifact) -> Vec<Arch> {
         return Vec::new();
     }
     let devices = Devices::ask(cx, &Look { probes: ProbeOptions::new(cx), acl: false });
-    let mut archs: Vec<Arch> = devices.devices.iter().filter_map(|npu| npu.target?.arch()).collect();
-    archs.dedup();
-    archs
+    let archs: BTreeSet<Arch> = devices.devices.iter().filter_map(|npu| npu.target?.arch()).collect();
+    archs.into_iter().collect()
 }
 
 fn text(path: &Path, artifact: &Artifact, fit: &Fit) -> String {
@@ -113,7 +113,7 @@ fn section(lines: &mut Vec<String>, title: &str, contents: Vec<String>) {
 }
 
 fn summary(artifact: &Artifact) -> String {
-    let archs: Vec<String> = artifact.archs().into_iter().map(arch).collect();
+    let archs: Vec<String> = artifact.archs().into_iter().map(Arch::with_target).collect();
     let purpose = match archs[..] {
         [] if artifact.is_for_cpu() => ", built for the target `cpu`".to_owned(),
         [] if artifact.images.is_empty() => ", without device code".to_owned(),
@@ -124,17 +124,12 @@ fn summary(artifact: &Artifact) -> String {
     format!("{} for {}{purpose}{model}", artifact.kind, artifact.machine)
 }
 
-/// In the words of the compiler and in ours.
-fn arch(arch: Arch) -> String {
-    arch.target().map_or_else(|| arch.to_string(), |target| format!("{target} ({})", arch.compiler_name()))
-}
-
 /// One line for all images of one section and architecture.
 fn images(images: &[Image]) -> Vec<String> {
     let mut rows: Vec<(String, String, bool, usize, u64)> = Vec::new();
     for image in images {
         let section = image.section.clone().unwrap_or_else(|| "the whole file".to_owned());
-        let arch = image.arch.map_or_else(|| format!("flags {:#x}", image.flags), arch);
+        let arch = image.arch.map_or_else(|| format!("flags {:#x}", image.flags), Arch::with_target);
         match rows.iter_mut().find(|row| (&row.0, &row.1, row.2) == (&section, &arch, image.linked)) {
             Some(row) => {
                 row.3 += 1;

@@ -1,12 +1,12 @@
 //! `kernel lint`: what compiles and yet goes wrong.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use pto_kernel::lint::{Finding, Rule, lint};
 use pto_kernel::run::Problem;
 use serde::Serialize;
 
-use super::select::select;
+use super::select::{refusals, select};
 use crate::exit::{Failure, Outcome};
 use crate::setup::{Common, shown};
 use crate::{out, style};
@@ -29,43 +29,55 @@ pub struct Args {
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     schema: &'static str,
-    kernels: Vec<&'a str>,
+    passed: bool,
+    kernels: Vec<Entry<'a>>,
     findings: &'a [Finding],
     allowed: usize,
     failures: Vec<Problem>,
 }
 
+/// A kernel that was looked at.
+#[derive(Debug, Serialize)]
+struct Entry<'a> {
+    name: &'a str,
+    path: PathBuf,
+}
+
 /// Runs the verb. A kernel that cannot be read does not keep the rest from being looked at.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
-    let suite = select(&cx, &args.names)?;
+    let mut suite = select(&cx, &args.names)?;
     let (mut kernels, mut findings, mut allowed) = (Vec::new(), Vec::new(), 0);
-    let mut failures: Vec<Failure> = suite.refused.into_iter().map(|(_, error)| error.into()).collect();
+    let mut failures = refusals(&mut suite);
     for kernel in &suite.kernels {
         match lint(kernel, &args.allow) {
             Ok(report) => {
-                kernels.push(kernel.name.as_str());
+                kernels.push(Entry { name: &kernel.name, path: shown(&cx, &kernel.path) });
                 allowed += report.allowed;
-                findings.extend(report.findings);
+                findings.extend(report.findings.into_iter().map(|mut finding| {
+                    finding.path = shown(&cx, &finding.path);
+                    finding
+                }));
             }
             Err(error) => failures.push(error.into()),
         }
     }
     findings.sort();
+    let outcome = Outcome::of_all([Outcome::passed_if(findings.is_empty()), Outcome::unless_refused(&failures)]);
     if args.common.json {
         let failures = failures.iter().map(Failure::problem).collect();
-        out::json(&Document { schema: "ptokit.kernel-lint/1", kernels, findings: &findings, allowed, failures })?;
+        let (schema, passed) = ("ptokit.kernel-lint/1", outcome == Outcome::Passed);
+        out::json(&Document { schema, passed, kernels, findings: &findings, allowed, failures })?;
     } else {
-        let text: String = findings.iter().map(|finding| text(&shown(&cx, &finding.path), finding)).collect();
+        let text: String = findings.iter().map(text).collect();
         out::text(&(text + &summary(kernels.len(), findings.len(), allowed)))?;
         failures.iter().for_each(|failure| anstream::eprintln!("{}", failure.text()));
     }
-    let malformed = if failures.is_empty() { Outcome::Passed } else { Outcome::Malformed };
-    Ok(Outcome::of_all([Outcome::passed_if(findings.is_empty()), malformed]))
+    Ok(outcome)
 }
 
-fn text(path: &Path, finding: &Finding) -> String {
-    let place = format!("{}:{}:{}", path.display(), finding.line, finding.column);
+fn text(finding: &Finding) -> String {
+    let place = format!("{}:{}:{}", finding.path.display(), finding.line, finding.column);
     let rule = style::warning(finding.rule);
     format!("{}: {rule}: {}\n  {}\n", style::bold(place), finding.message, style::dim(finding.reason))
 }

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use pto_context::Context;
 use pto_kernel::Manifest;
 use pto_kernel::record::{Contents, Entry, Freshness, Record, Unreadable, VERIFICATION, delivery, place};
+use pto_kernel::run::{Problem, Suite};
 use serde::Serialize;
 
 use super::record::{logbook, read};
-use super::select::select;
+use super::select::{refusals, select};
 use super::table::{Cell, Table};
 use crate::exit::{Failure, Outcome};
 use crate::setup::{Common, shown};
@@ -38,10 +39,12 @@ pub struct Args {
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     schema: &'static str,
+    passed: bool,
     log: PathBuf,
     written: Vec<PathBuf>,
     records: Vec<Shown<'a>>,
     unreadable: Vec<Unreadable>,
+    failures: Vec<Problem>,
 }
 
 /// One record.
@@ -54,40 +57,58 @@ struct Shown<'a> {
     record: &'a Record,
 }
 
-/// Runs the verb.
+/// Runs the verb. A manifest that does not load does not hide the records of the rest.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
-    let book = logbook(&cx);
-    let Contents { mut entries, unreadable } = read(&cx)?;
-    let kernels = if args.names.is_empty() { Vec::new() } else { select(&cx, &args.names)?.kernels };
+    let Contents { mut entries, mut unreadable } = read(&cx)?;
+    let mut suite = if args.names.is_empty() { Suite::default() } else { select(&cx, &args.names)? };
+    let mut failures = refusals(&mut suite);
     if !args.names.is_empty() {
-        entries.retain(|entry| kernels.iter().any(|kernel| is_of(&cx, entry, kernel)));
+        entries.retain(|entry| suite.kernels.iter().any(|kernel| is_of(&cx, entry, kernel)));
     }
-    let unrecorded = kernels.iter().find(|kernel| !entries.iter().any(|entry| is_of(&cx, entry, kernel)));
-    if let Some(kernel) = unrecorded {
-        let hint = format!("`cargo xtask kernel test {}` makes one", kernel.name);
-        return Err(Failure::negative(format!("there is no record of `{}`", kernel.name), hint));
+    match unrecorded(&cx, &suite.kernels, &entries) {
+        // What is malformed has to be mended first; then there is more to say than this.
+        Some(missing) if !failures.is_empty() => failures.push(missing),
+        Some(missing) => return Err(missing),
+        None if entries.is_empty() && failures.is_empty() => {
+            let hint = "`cargo xtask kernel test` makes them".to_owned();
+            return Err(Failure::negative("there are no records here", hint));
+        }
+        None => {}
     }
-    if entries.is_empty() {
-        return Err(Failure::negative("there are no records here", "`cargo xtask kernel test` makes them".to_owned()));
+    let mut written = if args.markdown { write(&entries)? } else { Vec::new() };
+    for path in written.iter_mut().chain(unreadable.iter_mut().map(|file| &mut file.path)) {
+        *path = shown(&cx, path);
     }
-    let written = if args.markdown { write(&entries)? } else { Vec::new() };
     let mut records = Vec::new();
     for Entry { path, record } in &entries {
         records.push(Shown { path: shown(&cx, path), freshness: args.check.then(|| Freshness::of(record)), record });
     }
     let fresh = records.iter().all(|shown| shown.freshness.as_ref().is_none_or(|freshness| freshness.fresh));
+    let outcome = Outcome::of_all([Outcome::passed_if(fresh), Outcome::unless_refused(&failures)]);
     if args.common.json {
-        let log = shown(&cx, &book.dir().join(pto_kernel::record::Logbook::LOG));
-        out::json(&Document { schema: "ptokit.kernel-log/1", log, written, records, unreadable })?;
-    } else if args.markdown {
-        out::text(&written.iter().map(|path| format!("wrote {}\n", shown(&cx, path).display())).collect::<String>())?;
+        let (schema, passed) = ("ptokit.kernel-log/1", outcome == Outcome::Passed);
+        let log = shown(&cx, &logbook(&cx).log());
+        let failures = failures.iter().map(Failure::problem).collect();
+        out::json(&Document { schema, passed, log, written, records, unreadable, failures })?;
+        return Ok(outcome);
+    }
+    if args.markdown {
+        out::text(&written.iter().map(|path| format!("wrote {}\n", path.display())).collect::<String>())?;
     } else if args.names.is_empty() || args.check {
         out::text(&table(&records))?;
     } else {
         out::text(&entries.iter().map(|entry| entry.record.to_markdown(1)).collect::<Vec<_>>().join("\n"))?;
     }
-    Ok(Outcome::passed_if(fresh))
+    failures.iter().for_each(|failure| anstream::eprintln!("{}", failure.text()));
+    Ok(outcome)
+}
+
+/// That a kernel which was named has no record.
+fn unrecorded(cx: &Context, kernels: &[Manifest], entries: &[Entry]) -> Option<Failure> {
+    let kernel = kernels.iter().find(|kernel| !entries.iter().any(|entry| is_of(cx, entry, kernel)))?;
+    let hint = format!("`cargo xtask kernel test {}` makes one", kernel.name);
+    Some(Failure::negative(format!("there is no record of `{}`", kernel.name), hint))
 }
 
 fn is_of(cx: &Context, entry: &Entry, kernel: &Manifest) -> bool {
@@ -125,7 +146,7 @@ fn table(records: &[Shown<'_>]) -> String {
             Cell::new(record.target.name()),
             Cell::new(&record.verb),
             Cell::new(record.mode.map_or("-", pto_platform::RanOn::name)),
-            Cell::styled(&record.status, |text| if record.passed { style::good(text) } else { style::error(text) }),
+            Cell::styled(record.verdict(), |text| if record.passed { style::good(text) } else { style::error(text) }),
             Cell::new(format!("{passed} of {}", record.cases.len())),
             Cell::new(&record.written_at),
             state,

@@ -3,7 +3,7 @@
 use pto_context::Context;
 use pto_kernel::Manifest;
 use pto_kernel::bench::BenchReport;
-use pto_kernel::record::{Circumstances, Contents, Logbook, Record, record};
+use pto_kernel::record::{Circumstances, Contents, Logbook, Record, RecordedBench, record};
 use pto_kernel::run::{KernelResult, KernelStatus, Report, Suite};
 use pto_process::shell_word;
 
@@ -64,11 +64,8 @@ impl<'a> Asked<'a> {
         let wanted = report.kernels.iter().filter(|kernel| kernel.status != KernelStatus::Skipped);
         let records = wanted.filter_map(|kernel| {
             let manifest = self.kernels.iter().find(|manifest| manifest.path == kernel.path)?;
-            let times = serde_json::json!({
-                "measures": report.measures, "note": report.note, "timing": kernel.timing, "cases": kernel.cases,
-            });
-            let circumstances =
-                Circumstances { verb: "bench".to_owned(), bench: Some(times), ..self.circumstances.clone() };
+            let bench = Some(RecordedBench::of(report, kernel));
+            let circumstances = Circumstances { verb: "bench".to_owned(), bench, ..self.circumstances.clone() };
             Some(record(self.cx, manifest, &kernel.verified, &circumstances))
         });
         self.save(records)

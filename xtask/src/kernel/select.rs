@@ -82,6 +82,11 @@ fn named(cx: &Context, names: &[String]) -> Result<Suite, Failure> {
     Ok(suite)
 }
 
+/// Takes the manifests that do not load out of a suite, each as what the verb has to tell besides its result.
+pub fn refusals(suite: &mut Suite) -> Vec<Failure> {
+    suite.refused.drain(..).map(|(_, error)| error.into()).collect()
+}
+
 /// A path is what holds a separator, ends in `.toml`, or is a source or a directory with manifests.
 fn by_path(name: &str) -> Result<Option<Vec<PathBuf>>, Failure> {
     let path = Path::new(name);

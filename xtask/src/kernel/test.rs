@@ -71,7 +71,7 @@ pub(super) fn case(given: &str) -> Result<CaseFilter, String> {
     given.parse().map_err(|error: KernelError| with_hint(&error, error.hint()))
 }
 
-fn with_hint(error: &dyn std::fmt::Display, hint: Option<String>) -> String {
+pub(super) fn with_hint(error: &dyn std::fmt::Display, hint: Option<String>) -> String {
     hint.map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"))
 }
 

@@ -55,7 +55,7 @@ pub enum Where {
 
 /// Why an artifact is of no use on a machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Problem {
     /// It is for other processors.
@@ -117,10 +117,13 @@ impl fmt::Display for Problem {
             Self::Library { name, in_cann: None } => write!(f, "`{name}` is not on this machine"),
             Self::Version { library, version } => write!(f, "`{}` has no `{version}`", library.display()),
             Self::OtherNpu { built_for, here } => {
-                let here: Vec<String> = here.iter().map(Arch::to_string).collect();
+                let here: Vec<String> = here.iter().copied().map(Arch::with_target).collect();
+                let built_for = built_for.with_target();
                 write!(f, "its device code is for {built_for}, the NPUs here are {}", here.join(", "))
             }
-            Self::NoNpu { built_for } => write!(f, "its device code is for {built_for}, and no NPU is here"),
+            Self::NoNpu { built_for } => {
+                write!(f, "its device code is for {}, and no NPU is here", built_for.with_target())
+            }
             Self::UnknownArch { flags } => write!(f, "its device code has the unknown flags {flags:#x}"),
         }
     }

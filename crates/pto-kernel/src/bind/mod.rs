@@ -84,5 +84,5 @@ fn beside(library: &Path) -> Result<Vec<PathBuf>, BindError> {
 fn write(dir: &Path, path: &Path, bytes: &[u8]) -> Result<(), BindError> {
     let path = dir.join(path);
     fs_err::create_dir_all(path.parent().unwrap_or(dir))?;
-    Ok(crate::record::write_whole(&path, bytes)?)
+    Ok(crate::write::whole(&path, bytes)?)
 }

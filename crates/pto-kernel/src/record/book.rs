@@ -1,12 +1,13 @@
 //! The directory of all records of a workspace.
 
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::markdown;
 use super::model::Record;
+use crate::write;
 
 /// A directory of records, with a Markdown log of them all.
 #[derive(Debug, Clone)]
@@ -55,6 +56,11 @@ impl Logbook {
         &self.dir
     }
 
+    /// The Markdown log of all records, which need not be there yet.
+    pub fn log(&self) -> PathBuf {
+        self.dir.join(Self::LOG)
+    }
+
     /// Adds records, each in the place of the one of the same name, and writes the log anew, of all that can be read. Each
     /// file is there whole or as it was.
     ///
@@ -65,13 +71,13 @@ impl Logbook {
         let mut paths = Vec::new();
         for record in records {
             let path = self.dir.join(record.file_name());
-            write_whole(&path, &serde_json::to_vec_pretty(record)?)?;
+            write::whole(&path, &serde_json::to_vec_pretty(record)?)?;
             paths.push(path);
             if let Some(old) = record.superseded() {
                 remove(&self.dir.join(old))?;
             }
         }
-        write_whole(&self.dir.join(Self::LOG), markdown::log(&self.contents()?.entries).as_bytes())?;
+        write::whole(&self.log(), markdown::log(&self.contents()?.entries).as_bytes())?;
         Ok(paths)
     }
 
@@ -115,15 +121,4 @@ fn read(path: &Path) -> io::Result<Record> {
         return Err(refuse(format!("its schema is `{}`, expected `{}`", record.schema, Record::SCHEMA)));
     }
     Ok(record)
-}
-
-/// Beside its place and renamed: somebody may be reading the last one.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut draft = tempfile::Builder::new().prefix(".record-").tempfile_in(dir)?;
-    draft.write_all(bytes)?;
-    // A temporary file is private; this one is to be read like any other.
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    draft.as_file().set_permissions(open)?;
-    draft.persist(path).map(drop).map_err(|error| error.error)
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::model::{FileDigest, TreeDigest};
+use crate::hex::hex;
 
 /// The digest of a file, kept under the path by which it is recorded.
 pub(super) fn file(open: &Path, recorded: PathBuf) -> io::Result<FileDigest> {
@@ -39,10 +40,6 @@ fn walk(root: &Path, below: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

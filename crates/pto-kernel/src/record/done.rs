@@ -112,11 +112,12 @@ fn of_target(manifest: &Manifest, target: Target, record: Option<&Record>) -> Ve
     let said = |evidence: String| blocked.cloned().filter(|_| record.mode.is_none()).unwrap_or(evidence);
     let passed = record.cases.iter().filter(|case| case.status == "passed").count();
     let wanted = if record.mode == Some(RanOn::Silicon) { REPEATS_ON_SILICON } else { 1 };
+    let verdict = if record.passed { String::new() } else { format!(": {}", record.verdict()) };
     let freshness = Freshness::of(record);
     let judged = [
-        (built, record.versions.compiler.clone().unwrap_or_else(|| record.status.clone())),
+        (built, record.versions.compiler.clone().unwrap_or_else(|| record.verdict().to_owned())),
         (record.mode.is_some(), record.ran_on()),
-        (record.passed, format!("{passed} of {} cases passed: {}", record.cases.len(), record.status)),
+        (record.passed, format!("{passed} of {} cases passed{verdict}", record.cases.len())),
         (record.repeats >= wanted, format!("{} of {wanted}", record.repeats)),
         (freshness.fresh, if freshness.fresh { record.written_at.clone() } else { freshness.changes.join(", ") }),
     ];
@@ -161,8 +162,9 @@ fn edges(manifest: &Manifest, records: &[&Record]) -> Vec<Item> {
 
 fn tolerances(manifest: &Manifest) -> Item {
     let unreasoned = manifest.outputs().filter(|(arg, tensor)| {
-        let reason = manifest.tolerance.get(&arg.name).and_then(|given| given.spec.reason.as_ref());
-        reason.is_none() && manifest.rule_of(&arg.name, tensor.dtype).is_looser_than_default(tensor.dtype)
+        let rule = manifest.rule_of(&arg.name, tensor.dtype);
+        let given = manifest.tolerance.get(&arg.name);
+        given.is_some_and(|given| given.spec.lacks_reason(&rule, tensor.dtype).is_some())
     });
     let names: Vec<&str> = unreasoned.map(|(arg, _)| arg.name.as_str()).collect();
     if names.is_empty() {

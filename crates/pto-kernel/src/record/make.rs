@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use pto_context::Context;
 use pto_platform::{Soc, Target};
 
+use super::bench::RecordedBench;
 use super::digest;
 use super::git::revision;
 use super::model::{BlockDim, Commands, Digests, Dims, FileDigest, Record, RecordedCase, ToleranceUsed, TreeDigest};
@@ -26,7 +27,7 @@ pub struct Circumstances {
     /// Whether all cases of the manifest were asked for.
     pub complete: bool,
     /// What a bench measured.
-    pub bench: Option<serde_json::Value>,
+    pub bench: Option<RecordedBench>,
 }
 
 /// The record of one kernel's run.

@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use pto_platform::RanOn;
 
+use super::bench::{RecordedBench, RecordedTimes};
 use super::book::Entry;
 use super::model::{Record, RecordedCase};
+use crate::bench::{Stats, human};
 
 /// All records, one section each.
 pub(super) fn log(entries: &[Entry]) -> String {
@@ -31,7 +33,7 @@ impl Record {
     /// The record as a section of a Markdown file, with a heading of this level.
     pub fn to_markdown(&self, level: usize) -> String {
         let mark = "#".repeat(level);
-        let mut text = format!("{mark} {} on {} ({}): {}\n\n", self.kernel, self.target, self.verb, self.status);
+        let mut text = format!("{mark} {} on {} ({}): {}\n\n", self.kernel, self.target, self.verb, self.verdict());
         for (name, value) in self.facts() {
             let _ = writeln!(text, "- {name}: {value}");
         }
@@ -135,21 +137,16 @@ fn row(case: &RecordedCase, text: &mut String) {
         cell(&case.origin),
         case.block_dim,
         shapes.join(", "),
-        cell(&case.status)
+        cell(case.verdict())
     );
 }
 
-/// The times of a bench, which are kept as its report has them.
-fn times(bench: &serde_json::Value) -> String {
-    let mut text = format!(
-        "\n{}\n\n| case | median | MAD | GB/s |\n|---|---|---|---|\n",
-        bench["note"].as_str().unwrap_or_default()
-    );
-    for case in bench["cases"].as_array().into_iter().flatten() {
-        let time = |key: &str| case["seconds"][key].as_f64().map_or_else(|| "-".to_owned(), crate::bench::human);
-        let rate = case["gbps"].as_f64().map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}"));
-        let name = case["case"].as_str().unwrap_or_default();
-        let _ = writeln!(text, "| {name} | {} | {} | {rate} |", time("median"), time("mad"));
+fn times(bench: &RecordedBench) -> String {
+    let mut text = format!("\n{}\n\n| case | median | MAD | GB/s |\n|---|---|---|---|\n", bench.note);
+    for RecordedTimes { case, seconds, gbps, .. } in &bench.cases {
+        let time = |of: fn(&Stats) -> f64| seconds.as_ref().map_or_else(|| "-".to_owned(), |stats| human(of(stats)));
+        let rate = gbps.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}"));
+        let _ = writeln!(text, "| {case} | {} | {} | {rate} |", time(|stats| stats.median), time(|stats| stats.mad));
     }
     text
 }

@@ -6,6 +6,7 @@
 //!
 //! A run that could not be done is recorded like any other: its blockers are what the next machine has to offer.
 
+mod bench;
 mod book;
 mod coverage;
 mod digest;
@@ -17,7 +18,7 @@ mod markdown;
 mod model;
 mod versions;
 
-pub(crate) use book::write_whole;
+pub use bench::{RecordedBench, RecordedTimes};
 pub use book::{Contents, Entry, Logbook, Unreadable};
 pub use done::{DoneReport, Item, ItemStatus, VERIFICATION, definition_of_done};
 pub use fresh::Freshness;

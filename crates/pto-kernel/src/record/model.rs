@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pto_platform::{RanOn, Target};
+use serde::de::IntoDeserializer as _;
 use serde::{Deserialize, Serialize};
+
+use super::bench::RecordedBench;
+use crate::run::{CaseStatus, KernelStatus};
 
 /// What was verified, how, and what came of it. One file, `ptokit.record/1`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,7 +63,7 @@ pub struct Record {
     pub git: Option<Revision>,
     /// What a bench measured; `None` for a test.
     #[serde(default)]
-    pub bench: Option<serde_json::Value>,
+    pub bench: Option<RecordedBench>,
 }
 
 /// Command lines that can be pasted into a shell.
@@ -204,6 +208,11 @@ impl Record {
 
     const SUFFIX_INTERRUPTED: &'static str = "-interrupted";
 
+    /// How it ended, in words for people. A status that these tools do not know stays as it is written.
+    pub fn verdict(&self) -> &str {
+        in_words(&self.status, KernelStatus::word)
+    }
+
     /// The file of a run of the same that was interrupted, which this one makes good.
     pub(super) fn superseded(&self) -> Option<String> {
         let again = Self { status: Self::INTERRUPTED.to_owned(), ..self.clone() };
@@ -233,4 +242,16 @@ impl Record {
         }
         name + ".json"
     }
+}
+
+impl RecordedCase {
+    /// How it ended, in words for people. A status that these tools do not know stays as it is written.
+    pub fn verdict(&self) -> &str {
+        in_words(&self.status, CaseStatus::word)
+    }
+}
+
+fn in_words<'a, Status: Deserialize<'a>>(status: &'a str, word: fn(Status) -> &'static str) -> &'a str {
+    let known: Result<Status, serde::de::value::Error> = Status::deserialize(status.into_deserializer());
+    known.map_or(status, word)
 }

@@ -1,6 +1,5 @@
 //! `.pto` sources: assembled to C++, which then is compiled like any other source.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -12,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::RunError;
 use super::workshop::Setup;
+use crate::hex::hex;
 use crate::lint::{Rule, Subject, lint_source};
 use crate::manifest::Manifest;
 use crate::source::Source;
@@ -109,11 +109,7 @@ fn key(cx: &Context, ptoas: &Assembler, source: &Path, options: AssembleOptions)
     add(format!("{options:?}").as_bytes());
     add(source.as_os_str().as_encoded_bytes());
     add(&fs_err::read(cx.cwd().join(source))?);
-    let mut key = String::new();
-    for byte in &hash.finalize()[..16] {
-        let _ = write!(key, "{byte:02x}");
-    }
-    Ok(key)
+    Ok(hex(&hash.finalize()[..16]))
 }
 
 /// A macro that takes a pipe's name hides a hang; assemblers have written some.

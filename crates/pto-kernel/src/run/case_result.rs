@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pto_golden::Report as OutputReport;
 use pto_launch::Note;
 use pto_platform::Target;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::launching::LaunchReport;
 use super::repeats::Repeats;
@@ -49,7 +49,7 @@ pub struct CaseResult {
 }
 
 /// How a case ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseStatus {
     /// Every output is right.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pto_context::with_causes;
 use pto_launch::LaunchPath;
 use pto_platform::Target;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::assembly::Assembled;
 use super::case_result::{CaseResult, CaseStatus};
@@ -54,7 +54,7 @@ pub struct Chosen {
 }
 
 /// How a kernel ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KernelStatus {
     /// Every case passed.
