@@ -136,6 +136,10 @@ fn launch_on(cx: &Context, worker: &Worker, request: &LaunchRequest, by: &By<'_>
         return Err(LaunchError::Nested);
     }
     request.check()?;
+    if let Some(simulation) = simulation {
+        let possible = simulation.by.path().check_launches(request.repeats, request.timing.is_some());
+        possible.map_err(|why| LaunchError::Request { message: why.to_string() })?;
+    }
     // Gone with all files of the launch when the value is dropped.
     let dir =
         tempfile::Builder::new().prefix("pto-launch-").tempdir_in(cx.temp_dir()).map_err(LaunchError::Exchange)?;
