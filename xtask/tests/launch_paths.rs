@@ -387,7 +387,11 @@ fn a_linked_program_is_judged_as_the_worker_is() {
     let linked = ["--target", "a5", "--launch", "linked"];
     for (fault, status, why) in [
         ("aclrtSynchronizeStreamWithTimeout=crash", "crashed", "crashed by SIGSEGV while the kernel ran"),
-        ("aclrtSynchronizeStreamWithTimeout=507015", "fault", "`aclrtSynchronizeStreamWithTimeout` failed with 507015"),
+        (
+            "aclrtSynchronizeStreamWithTimeout=507015",
+            "fault",
+            "`aclrtSynchronizeStreamWithTimeout` failed with 507015 (ACL_ERROR_RT_AICORE_EXCEPTION)",
+        ),
         ("aclrtDestroyStream=crash", "crashed", "crashed by SIGSEGV while releasing the device"),
     ] {
         bench.set("PTO_ACLSIM_FAULT", fault);
@@ -491,7 +495,7 @@ fn after_a_hang_on_the_only_npu_the_rest_is_blocked_until_it_is_released() {
     let bench = bench.with_npu("Ascend910B2").env("PTO_SYNC_TIMEOUT_S", "5");
     hanging_for_8192(&bench);
     let said = bench.run(&["--target", "a2a3"]).expect(1);
-    assert!(said.says("device 0 is set aside for an hour: kernel `foo`: hung while the kernel ran"), "{said}");
+    assert!(said.says("device 0 is set aside for 60 minutes: kernel `foo`: hung while the kernel ran"), "{said}");
     assert!(said.says("blocked foo n=4096") || said.says("blocked ./foo n=4096"), "{said}");
     assert!(said.says("cargo xtask devices release 0"), "{said}");
     let case = ["--target", "a2a3", "--case", "n=4096"];

@@ -208,7 +208,7 @@ pub(super) fn verdict(exchange: &Exchange, request: &LaunchRequest, end: Result<
         Stop::Acl(pto_acl::Error::Call(error)) => Ok(Verdict::Fault {
             call: error.call.to_owned(),
             code: error.code,
-            name: error.name.unwrap_or("unknown code").to_owned(),
+            name: error.name.unwrap_or_default().to_owned(),
             message: error.message.unwrap_or_default(),
         }),
         stop => Err(Refusal::Setup { message: stop.to_string(), hint: None }),
