@@ -57,7 +57,11 @@ impl Bench {
     }
 
     fn run(&self, args: &[&str]) -> Ran {
-        let mut command = self.scratch.command(&[&["kernel", "test", "./foo"], args].concat());
+        self.run_verb("test", args)
+    }
+
+    fn run_verb(&self, verb: &str, args: &[&str]) -> Ran {
+        let mut command = self.scratch.command(&[&["kernel", verb, "./foo"], args].concat());
         for name in ["NPU_DEVICE", "TASK_DEVICE", "MSPROF_TIMEOUT", "MSPROF_SOC_VERSION", "LD_LIBRARY_PATH"] {
             command.env_remove(name);
         }
@@ -383,7 +387,11 @@ fn a_linked_program_is_judged_as_the_worker_is() {
     let linked = ["--target", "a5", "--launch", "linked"];
     for (fault, status, why) in [
         ("aclrtSynchronizeStreamWithTimeout=crash", "crashed", "crashed by SIGSEGV while the kernel ran"),
-        ("aclrtSynchronizeStreamWithTimeout=507015", "fault", "`aclrtSynchronizeStreamWithTimeout` failed with 507015"),
+        (
+            "aclrtSynchronizeStreamWithTimeout=507015",
+            "fault",
+            "`aclrtSynchronizeStreamWithTimeout` failed with 507015 (ACL_ERROR_RT_AICORE_EXCEPTION)",
+        ),
         ("aclrtDestroyStream=crash", "crashed", "crashed by SIGSEGV while releasing the device"),
     ] {
         bench.set("PTO_ACLSIM_FAULT", fault);
@@ -395,6 +403,40 @@ fn a_linked_program_is_judged_as_the_worker_is() {
     bench.set("PTO_ACLSIM_FAULT", "");
     bench.scratch.edit("foo/foo.cpp", "TADD", "TSUB");
     assert_eq!(bench.json(&linked, 1)["cases"][0]["status"], "differs");
+}
+
+#[test]
+fn a_linked_program_makes_one_launch_and_refuses_more_before_anything_is_built() {
+    let Some(bench) = Bench::new() else { return };
+    let mut bench = bench.with_npu("Ascend910B2");
+    let linked = ["--target", "a5", "--launch", "linked"];
+    let rule = "`linked` makes one launch of each case: it takes neither repeats nor times";
+    let said = bench.run(&[&linked[..], &["--repeats", "5"]].concat()).expect(2);
+    assert!(said.says(rule) && said.says("hint: leave `--repeats` and `PTO_DEVICE_REPEATS` out"), "{said}");
+    bench.set("PTO_DEVICE_REPEATS", "5");
+    assert!(bench.run(&linked).expect(2).says(rule));
+    bench.set("PTO_DEVICE_REPEATS", "1");
+    assert_eq!(bench.json(&linked, 0)["cases"][0]["repeats"]["completed"], 1);
+    let built = bench.cann.calls("bisheng").len();
+    bench.cann.remove("bin/msprof");
+    bench.cann.remove("bin/cannsim");
+    let said = bench.run_verb("bench", &["--target", "a5", "--case", "n=4096"]).expect(2);
+    assert!(said.says(rule), "{said}");
+    assert_eq!(bench.cann.calls("bisheng").len(), built);
+}
+
+#[test]
+fn a_bench_on_the_model_has_time_for_all_its_launches() {
+    let Some(bench) = Bench::new() else { return };
+    let few = ["--target", "a5", "--case", "n=4096", "--warmup", "1", "--repeats", "2"];
+    let said = bench.run_verb("bench", &[&few[..], &["--json"]].concat()).expect(0);
+    assert_eq!(said.json()["kernels"][0]["cases"][0]["samples"].as_array().unwrap().len(), 2, "{said}");
+    let timeouts = bench.cann.calls("msprof").into_iter().map(|call| {
+        let word = call.args.iter().find_map(|word| word.strip_prefix("--timeout=")).unwrap().to_owned();
+        word.parse::<u64>().unwrap()
+    });
+    let [verified, timed] = timeouts.collect::<Vec<_>>()[..] else { panic!("{:?}", bench.cann.calls("msprof")) };
+    assert!(verified == 60 && timed > verified, "{verified} {timed}");
 }
 
 /// The same against a CANN that is really here: whatever it has is used, and what ran is what was promised.
@@ -453,7 +495,7 @@ fn after_a_hang_on_the_only_npu_the_rest_is_blocked_until_it_is_released() {
     let bench = bench.with_npu("Ascend910B2").env("PTO_SYNC_TIMEOUT_S", "5");
     hanging_for_8192(&bench);
     let said = bench.run(&["--target", "a2a3"]).expect(1);
-    assert!(said.says("device 0 is set aside for an hour: kernel `foo`: hung while the kernel ran"), "{said}");
+    assert!(said.says("device 0 is set aside for 60 minutes: kernel `foo`: hung while the kernel ran"), "{said}");
     assert!(said.says("blocked foo n=4096") || said.says("blocked ./foo n=4096"), "{said}");
     assert!(said.says("cargo xtask devices release 0"), "{said}");
     let case = ["--target", "a2a3", "--case", "n=4096"];

@@ -2,12 +2,11 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use pto_quarantine::Holder;
 
 use crate::host_acl::HOST_ACL_VARIABLE;
-use crate::lease::user_of;
 
 /// Why there is no verdict: the machine lacks something, or the request does not fit.
 #[derive(Debug, thiserror::Error)]
@@ -83,7 +82,7 @@ pub enum LaunchError {
         devices: Vec<(u32, String)>,
     },
     /// Somebody else uses the device, and goes on to.
-    #[error("device {device} was not free within {} s: {}", .waited.as_secs(), user_of(.holder.as_ref()))]
+    #[error("device {device} was not free within {} s: {}", .waited.as_secs(), Holder::who_has_it(.holder.as_ref(), SystemTime::now()))]
     Busy {
         /// The device.
         device: u32,

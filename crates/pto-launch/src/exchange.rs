@@ -123,8 +123,15 @@ impl Exchange {
         fs_err::rename(partial, self.answer())
     }
 
+    /// The answer, if it is whole. Who gives it need not know the names of codes: a host program has no table of them.
     pub(crate) fn read_answer(&self) -> Option<Answer> {
-        serde_json::from_slice(&std::fs::read(self.answer()).ok()?).ok()
+        let mut answer = serde_json::from_slice(&std::fs::read(self.answer()).ok()?).ok()?;
+        if let Answer::Launched(Report { verdict: Verdict::Fault { code, name, .. }, .. }) = &mut answer
+            && name.is_empty()
+        {
+            *name = pto_acl::known_code(*code).map_or("unknown code", |known| known.name).to_owned();
+        }
+        Some(answer)
     }
 
     /// Says that there was an answer which could not be written.
@@ -308,6 +315,21 @@ mod tests {
         assert!(exchange.read_answer().is_none());
         exchange.write_answer(&Answer::Refused(Refusal::NoSymbol)).unwrap();
         assert!(matches!(exchange.read_answer(), Some(Answer::Refused(Refusal::NoSymbol))));
+    }
+
+    #[test]
+    fn a_code_without_a_name_gets_that_of_the_table() {
+        let dir = tempfile::tempdir().unwrap();
+        let exchange = Exchange::new(dir.path());
+        for (code, given, expected) in
+            [(507_015, "", "ACL_ERROR_RT_AICORE_EXCEPTION"), (-7, "", "unknown code"), (507_015, "MINE", "MINE")]
+        {
+            let verdict = Verdict::Fault { call: "f".into(), code, name: given.into(), message: String::new() };
+            let report = Report { verdict, notes: Vec::new(), runs: Vec::new(), samples: Vec::new() };
+            exchange.write_answer(&Answer::Launched(report)).unwrap();
+            let Some(Answer::Launched(report)) = exchange.read_answer() else { panic!() };
+            assert!(matches!(&report.verdict, Verdict::Fault { name, .. } if name == expected), "{}", report.verdict);
+        }
     }
 
     #[test]

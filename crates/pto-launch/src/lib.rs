@@ -60,13 +60,14 @@ mod call;
 mod error;
 mod exchange;
 mod host_acl;
-mod lease;
 mod linked;
 mod path;
 mod phase;
+mod pool;
 mod queue;
 mod request;
 mod run;
+mod said;
 mod simulation;
 mod supervise;
 mod timing;
@@ -76,13 +77,13 @@ pub mod worker;
 pub use args::{Argument, Buffer, Init, Scalar};
 pub use error::LaunchError;
 pub use host_acl::{HOST_ACL_VARIABLE, host_acl};
-pub use lease::{DevicePool, Slot};
 pub use linked::host_program;
 pub use path::{
     Asked, BadDevice, Candidate, Choice, Host, LaunchPath, NoDevice, NoPath, Tools, UnknownPath, choose_path,
     rank_devices,
 };
 pub use phase::Phase;
+pub use pool::{DevicePool, Slot};
 pub use pto_platform::{RanOn, RunMode};
 pub use request::{LaunchRequest, Limits};
 pub use run::{Run, Variants};

@@ -11,6 +11,7 @@ use crate::error::LaunchError;
 use crate::exchange::Exchange;
 use crate::path::LaunchPath;
 use crate::phase::Phase;
+use crate::said::{self, signal_name};
 use crate::verdict::Verdict;
 
 /// Tells programs that they run on the model, so that they do everything once.
@@ -120,30 +121,26 @@ impl Simulation {
         fs_err::create_dir_all(&self.output)
     }
 
-    /// The verdict when the worker's own result is `Completed` and it had nothing left to do but to release everything.
+    /// What an end says of the worker's own result, when it is `Completed` and there was nothing left to do but to release
+    /// everything.
     ///
     /// The exit code of a simulator says nothing: it may be 1 after a flawless run. A crash says that something was not
     /// released in order, and is a failure too, with one exception: on A5 `cannsim record` is known to crash while it cleans
-    /// up, after a valid result was written. `None` is that the result stands; the text is what there is to say of the end.
-    pub(crate) fn after_result(&self, ended: &Output) -> (Option<Verdict>, Option<String>) {
-        let path = self.by.path();
-        let last_words = || noise_removed(&ended.last_words(LAST_LINES));
-        match crash(ended.status) {
-            End::Well => (None, None),
+    /// up, after a valid result was written.
+    fn after_result(&self, ended: &Output) -> After {
+        let (path, phase) = (self.by.path(), Phase::Teardown);
+        let last_words = || said::last_words(ended, said::is_telling);
+        match end_of(ended.status) {
+            End::Code(0) => After::Fine,
             End::Code(_) | End::Crash(_) if self.may_crash_in_teardown() => {
                 let known = "it is known to crash while it cleans up, after a result that is complete";
-                (None, Some(format!("`{path}` {}; {known}", ended.status)))
+                After::Warned(format!("`{path}` {}; {known}", ended.status))
             }
             End::Code(code) => {
-                (None, Some(format!("`{path}` exited with code {code} after a result that is complete")))
+                After::Warned(format!("`{path}` exited with code {code} after a result that is complete"))
             }
-            End::Crash(signal) => {
-                (Some(Verdict::Crashed { signal, phase: Phase::Teardown, last_words: last_words() }), None)
-            }
-            End::Late(limit) => {
-                let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-                (Some(Verdict::Hung { phase: Phase::Teardown, limit_ms, last_words: last_words() }), None)
-            }
+            End::Crash(signal) => After::Overruled(Verdict::Crashed { signal, phase, last_words: last_words() }),
+            End::Late(limit) => After::Overruled(Verdict::hung(phase, limit, last_words())),
         }
     }
 
@@ -152,86 +149,77 @@ impl Simulation {
         self.target == Target::A5 && matches!(self.by, Simulator::Cannsim { .. })
     }
 
-    /// The verdict when there is no result, and the worker had begun: what the simulator's end says of the worker's.
-    pub(crate) fn without_result(&self, ended: &Output, phase: Phase) -> Option<Verdict> {
-        let last_words = noise_removed(&ended.last_words(LAST_LINES));
-        match (&self.by, crash(ended.status)) {
-            (Simulator::Msprof { timeout, .. }, End::Well | End::Code(_)) if ended.duration >= *timeout => {
-                let limit_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-                Some(Verdict::Hung { phase, limit_ms, last_words })
+    /// The verdict when there is no complete result, and the worker had begun: what the simulator's end says of the worker's.
+    fn without_result(&self, ended: &Output, phase: Phase) -> Verdict {
+        let last_words = said::last_words(ended, said::is_telling);
+        match (&self.by, end_of(ended.status)) {
+            (Simulator::Msprof { timeout, .. }, End::Code(_)) if ended.duration >= *timeout => {
+                Verdict::hung(phase, *timeout, last_words)
             }
-            (_, End::Crash(signal)) => Some(Verdict::Crashed { signal, phase, last_words }),
-            (_, End::Well | End::Code(_) | End::Late(_)) => None,
+            (_, End::Code(code)) => Verdict::Exited { code, phase, last_words },
+            (_, End::Crash(signal)) => Verdict::Crashed { signal, phase, last_words },
+            (_, End::Late(limit)) => Verdict::hung(phase, limit, last_words),
         }
     }
 
-    /// Weighs how the simulator ended against the worker's result, and collects what it left. A result counts as complete
+    /// Weighs how the simulator ended against the worker's verdict, and collects what it left. A result counts as complete
     /// when the worker had written all of it and gone on to release everything.
-    pub(crate) fn after(&self, exchange: &Exchange, ended: &Output, verdict: &mut Verdict) -> Simulated {
-        let phase = exchange.phase().map(|(_, phase)| phase);
-        let mut warning = None;
-        let overruled = match verdict {
-            Verdict::Completed if phase == Some(Phase::Teardown) => {
-                let (overruled, text) = self.after_result(ended);
-                warning = text;
-                overruled
+    pub(crate) fn after(&self, exchange: &Exchange, ended: &Output, verdict: Verdict) -> (Verdict, Simulated) {
+        let phase = exchange.phase().map_or(Phase::Open, |(_, phase)| phase);
+        let (verdict, warning) = match verdict {
+            Verdict::Completed if phase == Phase::Teardown => match self.after_result(ended) {
+                After::Fine => (Verdict::Completed, None),
+                After::Warned(text) => (Verdict::Completed, Some(text)),
+                After::Overruled(verdict) => (verdict, None),
+            },
+            // The worker died between its first answer and its last, or before it had any.
+            Verdict::Completed | Verdict::Exited { .. } | Verdict::Crashed { .. } => {
+                (self.without_result(ended, phase), None)
             }
-            // The worker died between its first answer and its last.
-            Verdict::Completed => self.without_result(ended, phase.unwrap_or(Phase::Open)).or_else(|| cut_short(ended)),
-            Verdict::Exited { phase, .. } | Verdict::Crashed { phase, .. } => self.without_result(ended, *phase),
-            Verdict::Fault { .. } | Verdict::Hung { .. } => None,
+            verdict @ (Verdict::Fault { .. } | Verdict::Hung { .. }) => (verdict, None),
         };
-        if let Some(overruled) = overruled {
-            *verdict = overruled;
-        }
-        Simulated {
+        let simulated = Simulated {
             command: ended.line.clone(),
             status: ended.status.to_string(),
             output: self.output.clone(),
             traces: traces(&self.output),
             hint: [&ended.stdout, &ended.stderr].iter().find_map(|stream| explained(&stream.text())),
             warning,
-        }
+        };
+        (verdict, simulated)
     }
 }
 
-fn cut_short(ended: &Output) -> Option<Verdict> {
-    let Status::Exited(code) = ended.status else { return None };
-    let last_words = noise_removed(&ended.last_words(LAST_LINES));
-    Some(Verdict::Exited { code, phase: Phase::Download, last_words })
+/// What an end says of a complete result.
+#[derive(Debug)]
+enum After {
+    Fine,
+    /// It stands, and this is to be said of the end.
+    Warned(String),
+    /// It does not stand.
+    Overruled(Verdict),
 }
 
-/// How many of the last lines are kept of a simulator that failed.
-const LAST_LINES: usize = 6;
-
 enum End {
-    Well,
     Code(i32),
     Crash(String),
     Late(Duration),
 }
 
 /// What a status means. Simulators are scripts, in which a signal is an exit code.
-fn crash(status: Status) -> End {
-    let name =
-        |signal: i32| signal_hook::low_level::signal_name(signal).map_or(format!("signal {signal}"), str::to_owned);
+fn end_of(status: Status) -> End {
     match status {
-        Status::Exited(0) | Status::Interrupted => End::Well,
         Status::Exited(code)
             if code > SHELL_SIGNAL && signal_hook::low_level::signal_name(code - SHELL_SIGNAL).is_some() =>
         {
-            End::Crash(name(code - SHELL_SIGNAL))
+            End::Crash(signal_name(code - SHELL_SIGNAL))
         }
         Status::Exited(code) => End::Code(code),
-        Status::Signaled { signal, .. } => End::Crash(name(signal)),
+        Status::Signaled { signal, .. } => End::Crash(signal_name(signal)),
         Status::TimedOut { deadline } => End::Late(deadline),
+        // Of one that the user ended there is no verdict, so nobody asks.
+        Status::Interrupted => End::Code(0),
     }
-}
-
-/// Without the lines that simulators write when all is well.
-pub(crate) fn noise_removed(text: &str) -> String {
-    let healthy = |line: &&str| !(line.contains("[INFO]") || line.contains("[DEBUG]"));
-    text.lines().filter(healthy).collect::<Vec<_>>().join("\n")
 }
 
 /// What the model says when a program submits a task that it has no model of.
@@ -347,37 +335,30 @@ mod tests {
         }
     }
 
-    /// An end behind a complete result: nothing to say, a warning, or another verdict.
-    #[derive(Debug, PartialEq)]
-    enum After {
-        Fine,
-        Warned,
-        Overruled,
+    fn ended(script: &str) -> Output {
+        let cx = pto_context::Context::fake("/", [("PATH", "/usr/bin:/bin")]);
+        let limit = Duration::from_secs(if script.contains("sleep") { 1 } else { 60 });
+        Invocation::new("sh").args(["-c", script]).deadline(limit).run(&cx).unwrap()
     }
 
-    fn after(by: Simulator, target: Target, script: &str) -> After {
-        let cx = pto_context::Context::fake("/", [("PATH", "/usr/bin:/bin")]);
-        let ended = Invocation::new("sh")
-            .args(["-c", script])
-            .deadline(Duration::from_secs(if script.contains("sleep") { 1 } else { 60 }))
-            .run(&cx)
-            .unwrap();
-        match simulation(by, target).after_result(&ended) {
-            (Some(_), _) => After::Overruled,
-            (None, Some(_)) => After::Warned,
-            (None, None) => After::Fine,
+    /// In one word, what is said of a complete result after such an end.
+    fn after(by: Simulator, target: Target, script: &str) -> &'static str {
+        match simulation(by, target).after_result(&ended(script)) {
+            After::Fine => "fine",
+            After::Warned(_) => "warned",
+            After::Overruled(_) => "overruled",
         }
     }
 
     #[test]
     fn a_crash_behind_the_result_is_excused_for_cannsim_on_a5_alone() {
         for (script, excused, other) in [
-            ("exit 0", After::Fine, After::Fine),
-            ("exit 1", After::Warned, After::Warned),
-            ("kill -SEGV $$", After::Warned, After::Overruled),
-            ("exit 139", After::Warned, After::Overruled),
-            ("kill -ABRT $$", After::Warned, After::Overruled),
-            ("sleep 60", After::Overruled, After::Overruled),
+            ("exit 0", "fine", "fine"),
+            ("exit 1", "warned", "warned"),
+            ("kill -SEGV $$", "warned", "overruled"),
+            ("exit 139", "warned", "overruled"),
+            ("kill -ABRT $$", "warned", "overruled"),
+            ("sleep 60", "overruled", "overruled"),
         ] {
             assert_eq!(after(cannsim(), Target::A5, script), excused, "{script}");
             assert_eq!(after(msprof(), Target::A5, script), other, "{script}");
@@ -395,9 +376,21 @@ mod tests {
         assert_eq!(explained("all is well"), None);
     }
 
+    /// The worker's first answer may be there and its last one not.
     #[test]
-    fn lines_of_a_healthy_run_are_left_out() {
-        assert_eq!(noise_removed("[INFO] start\n[ERROR] no\n2026 [INFO] end\nwords"), "[ERROR] no\nwords");
+    fn a_result_that_is_not_complete_ends_as_its_simulator_did() {
+        let dir = tempfile::tempdir().unwrap();
+        let exchange = Exchange::new(dir.path());
+        exchange.enter(0, Phase::Download);
+        let judged = |script| simulation(cannsim(), Target::A5).after(&exchange, &ended(script), Verdict::Completed).0;
+        let (phase, last_words) = (Phase::Download, String::new);
+        assert_eq!(judged("exit 0"), Verdict::Exited { code: 0, phase, last_words: last_words() });
+        assert_eq!(judged("exit 3"), Verdict::Exited { code: 3, phase, last_words: last_words() });
+        let crashed = Verdict::Crashed { signal: "SIGSEGV".to_owned(), phase, last_words: last_words() };
+        assert_eq!(judged("exit 139"), crashed);
+        assert_eq!(judged("sleep 60"), Verdict::hung(phase, Duration::from_secs(1), last_words()));
+        exchange.enter(0, Phase::Teardown);
+        assert_eq!(judged("exit 3"), Verdict::Completed, "it is complete");
     }
 
     #[test]

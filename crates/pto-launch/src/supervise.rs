@@ -14,16 +14,11 @@ use crate::phase::Phase;
 use crate::queue::Queue;
 use crate::request::LaunchRequest;
 use crate::run::{self, Run, Variants};
-use crate::simulation::{Simulated, Simulation, noise_removed};
+use crate::said::{self, noise_removed, signal_name};
+use crate::simulation::{Simulated, Simulation};
 use crate::verdict::{Note, Verdict};
 use crate::worker;
 use pto_platform::RunMode;
-
-/// How many of its last lines are kept of a worker that died.
-const LAST_LINES: usize = 6;
-
-/// How many characters of them: a kernel may write without any line end.
-const LAST_CHARACTERS: usize = 2000;
 
 /// How many bytes of each stream are kept: enough for every line a person reads, and little enough for a report of a
 /// hundred cases.
@@ -136,6 +131,10 @@ fn launch_on(cx: &Context, worker: &Worker, request: &LaunchRequest, by: &By<'_>
         return Err(LaunchError::Nested);
     }
     request.check()?;
+    if let Some(simulation) = simulation {
+        let possible = simulation.by.path().check_launches(request.repeats, request.timing.is_some());
+        possible.map_err(|why| LaunchError::Request { message: why.to_string() })?;
+    }
     // Gone with all files of the launch when the value is dropped.
     let dir =
         tempfile::Builder::new().prefix("pto-launch-").tempdir_in(cx.temp_dir()).map_err(LaunchError::Exchange)?;
@@ -151,16 +150,22 @@ fn launch_on(cx: &Context, worker: &Worker, request: &LaunchRequest, by: &By<'_>
     if let By::Queue(_) = by {
         ended.status = kept_status(&exchange, &ended, request)?;
     }
-    let mut report = judge(&exchange, &ended, worker, request, simulation)?;
-    let simulated = simulation.map(|simulation| simulation.after(&exchange, &ended, &mut report.verdict));
-    let completed = report.verdict == Verdict::Completed;
+    let report = judge(&exchange, &ended, worker, request, simulation)?;
+    let (verdict, simulated) = match simulation {
+        Some(simulation) => {
+            let (verdict, simulated) = simulation.after(&exchange, &ended, report.verdict);
+            (verdict, Some(simulated))
+        }
+        None => (report.verdict, None),
+    };
+    let completed = verdict == Verdict::Completed;
     let outputs = || request.buffers().filter(|(_, buffer)| buffer.output);
     Ok(Launched {
         outputs: match completed {
             true => run::read(&exchange, 0, outputs()).map_err(LaunchError::Exchange)?,
             false => BTreeMap::new(),
         },
-        verdict: report.verdict,
+        verdict,
         device: request.device,
         repeat: 1 + exchange.phase().map_or(0, |(run, _)| run),
         notes: report.notes,
@@ -224,7 +229,7 @@ fn kept_status(exchange: &Exchange, ended: &Output, request: &LaunchRequest) -> 
         None if exchange.phase().is_none() => Err(LaunchError::Queue {
             line: ended.line.clone(),
             status: ended.status.to_string(),
-            last_words: last_words_of(ended),
+            last_words: said::last_words(ended, said::any),
         }),
         // It was killed together with its keeper.
         None => Ok(Status::Signaled { signal: signal_hook::consts::SIGKILL, core: false }),
@@ -232,7 +237,8 @@ fn kept_status(exchange: &Exchange, ended: &Output, request: &LaunchRequest) -> 
 }
 
 /// A bad end that the worker has seen stays one, however its process ends afterwards. A good one counts only if the
-/// process then ended well too: a kernel's library may still crash when it is released.
+/// process then ended well too: a kernel's library may still crash when it is released. On a model the status is that of
+/// the simulator, which is [weighed](Simulation::after) afterwards.
 fn judge(
     exchange: &Exchange,
     ended: &Output,
@@ -244,25 +250,23 @@ fn judge(
         return Err(LaunchError::Interrupted);
     }
     let answer = exchange.read_answer();
+    let last_words = || said::last_words(ended, if simulation.is_some() { said::is_telling } else { said::any });
     if let Some(phase) = exchange.overdue() {
         let runs = match answer {
             Some(Answer::Launched(report)) => report.runs,
             _ => Vec::new(),
         };
-        let verdict = Verdict::hung(phase, request.limits.of(phase), last_words_of(ended));
+        let verdict = Verdict::hung(phase, request.limits.of(phase), last_words());
         return Ok(Report { verdict, notes: Vec::new(), runs, samples: Vec::new() });
     }
     match answer {
         Some(Answer::Refused(refusal)) => Err(refused(refusal, request)),
         Some(Answer::Launched(mut report)) => {
-            if let Verdict::Hung { last_words, .. } = &mut report.verdict {
-                *last_words = last_words_of(ended);
-            } else if report.verdict == Verdict::Completed
-                && ended.status != Status::Exited(0)
-                // The status is the simulator's: what it says of the worker is told apart afterwards.
-                && simulation.is_none()
+            if let Verdict::Hung { last_words: words, .. } = &mut report.verdict {
+                *words = last_words();
+            } else if report.verdict == Verdict::Completed && ended.status != Status::Exited(0) && simulation.is_none()
             {
-                report.verdict = death(exchange, ended, worker)?;
+                report.verdict = death(exchange, ended, worker, last_words())?;
             }
             Ok(report)
         }
@@ -271,16 +275,17 @@ fn judge(
             hint: Some("look for what removes files in it: the kernel, or a cleaner of temporary files".to_owned()),
         }),
         None if exchange.was_given_up() => Err(LaunchError::Setup {
-            message: format!("the worker could not write its answer: {}", last_words_of(ended)),
+            message: format!("the worker could not write its answer: {}", last_words()),
             hint: Some("free some space, or set `TMPDIR` to a directory on another disk".to_owned()),
         }),
         None if simulation.is_some() && exchange.phase().is_none() => Err(LaunchError::NotSimulated {
             line: ended.line.clone(),
             status: ended.status.to_string(),
-            last_words: last_words_of(ended),
+            // Whatever it said: there is nothing else to go by.
+            last_words: said::last_words(ended, said::any),
         }),
         None => Ok(Report {
-            verdict: death(exchange, ended, worker)?,
+            verdict: death(exchange, ended, worker, last_words())?,
             notes: Vec::new(),
             runs: Vec::new(),
             samples: Vec::new(),
@@ -298,27 +303,16 @@ fn refused(refusal: Refusal, request: &LaunchRequest) -> LaunchError {
 }
 
 /// The verdict on a process that ended before its time.
-fn death(exchange: &Exchange, ended: &Output, worker: &Worker) -> Result<Verdict, LaunchError> {
+fn death(exchange: &Exchange, ended: &Output, worker: &Worker, last_words: String) -> Result<Verdict, LaunchError> {
     let entered = exchange.phase().map(|(_, phase)| phase);
-    let (phase, last_words) = (entered.unwrap_or(Phase::Open), last_words_of(ended));
+    let phase = entered.unwrap_or(Phase::Open);
     match ended.status {
         Status::Exited(code) if entered.is_none() => {
             Err(LaunchError::NotAWorker { program: worker.program.clone(), code })
         }
         Status::Exited(code) => Ok(Verdict::Exited { code, phase, last_words }),
-        Status::Signaled { signal, .. } => {
-            let name = signal_hook::low_level::signal_name(signal).map_or(format!("signal {signal}"), str::to_owned);
-            Ok(Verdict::Crashed { signal: name, phase, last_words })
-        }
+        Status::Signaled { signal, .. } => Ok(Verdict::Crashed { signal: signal_name(signal), phase, last_words }),
         Status::TimedOut { deadline } => Ok(Verdict::hung(phase, deadline, last_words)),
         Status::Interrupted => Err(LaunchError::Interrupted),
     }
-}
-
-/// The last lines of a worker, fit for a message: what would move a terminal's cursor is made visible instead.
-fn last_words_of(ended: &Output) -> String {
-    let words = ended.last_words(LAST_LINES);
-    let skipped = words.chars().count().saturating_sub(LAST_CHARACTERS);
-    let visible = |c: char| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
-    words.chars().skip(skipped).map(visible).collect()
 }

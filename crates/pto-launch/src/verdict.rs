@@ -97,6 +97,17 @@ impl Verdict {
             _ => None,
         }
     }
+
+    /// Why the device it ran on is not to be trusted after it; `None` where the device has nothing to do with it.
+    pub fn suspicion(&self) -> Option<String> {
+        match self {
+            Self::Hung { phase, limit_ms, .. } => {
+                Some(format!("hung {phase}, killed after {:.1} s", *limit_ms as f64 / 1000.0))
+            }
+            Self::Fault { code, name, .. } => pto_acl::suspect_after(*code).map(|why| format!("{why} ({code} {name})")),
+            Self::Completed | Self::Crashed { .. } | Self::Exited { .. } => None,
+        }
+    }
 }
 
 /// What the C++ libraries of GCC and LLVM say before they end a process because of an exception.

@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 
-use pto_launch::{Argument, Init, Launched, Phase, Verdict};
+use pto_launch::{Argument, Init, Launched, Phase, Timing, Verdict};
 use support::{N, Rig, filled, library};
 
 fn repeat(rig: &Rig, symbol: &str, repeats: u32) -> Option<Launched> {
@@ -76,4 +76,18 @@ fn a_run_that_hangs_is_told_from_those_before_it() {
     assert!(matches!(launched.verdict, Verdict::Hung { phase: Phase::Synchronize, .. }), "{}", launched.verdict);
     assert_eq!((launched.repeat, launched.runs.len()), (3, 2));
     assert!(launched.outputs.is_empty());
+}
+
+#[test]
+fn a_timed_launch_that_hangs_is_told_as_any_other() {
+    let Some(kernels) = library("kernels.c") else { return };
+    let rig = Rig::new();
+    let mut request = rig.request(&kernels, "third_hangs");
+    request.timing = Some(Timing { warmup: 1, repeats: 4, flush_bytes: 0 });
+    request.limits.sync = Duration::from_secs(2);
+    let launched = rig.launch(&request).unwrap();
+    let Verdict::Hung { phase, limit_ms, .. } = launched.verdict else { panic!("{}", launched.verdict) };
+    assert_eq!((phase, limit_ms), (Phase::Synchronize, 2000));
+    assert_eq!((launched.repeat, launched.runs.len()), (1, 1));
+    assert!(launched.samples.is_empty());
 }

@@ -44,6 +44,14 @@ impl Holder {
     pub fn seconds(&self, now: SystemTime) -> u64 {
         seconds(now).saturating_sub(self.since)
     }
+
+    /// For people: who has a device, as far as that is known, and for how long.
+    pub fn who_has_it(holder: Option<&Self>, now: SystemTime) -> String {
+        holder.map_or_else(
+            || "somebody uses it".to_owned(),
+            |holder| format!("{holder} has had it for {} s", holder.seconds(now)),
+        )
+    }
 }
 
 /// `process 4711 of ada (\`cargo xtask kernel test\`)`

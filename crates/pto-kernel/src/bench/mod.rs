@@ -14,7 +14,7 @@ mod sweep;
 use std::time::{Duration, Instant};
 
 use pto_context::{Context, Event};
-use pto_launch::{Timing, Verdict};
+use pto_launch::Timing;
 use pto_platform::{Soc, Target};
 
 pub use baseline::{Baseline, BaselineError, Comparison, Thresholds, Trend};
@@ -111,12 +111,13 @@ pub fn bench_kernel(
 ) -> Result<BenchedKernel, RunError> {
     let start = Instant::now();
     let launching = Launching::choose(cx, workshop, manifest, &options.test)?;
+    let repeats = launching.repeats(cx, options.test.repeats, true)?;
     let soc = launching.soc;
     let cases = cases(manifest, workshop.target(), soc, options)?;
     let built = build_kernel(cx, workshop, manifest, soc).map_err(|error| error.in_manifest(manifest))?;
     fit::check(&built, workshop.target(), launching.path)?;
     let pool = launching.pool(cx, manifest)?;
-    let runner = CaseRunner::new(cx, workshop, manifest, &built, &launching, &pool, options.test.repeats)?;
+    let runner = CaseRunner::new(cx, workshop, manifest, &built, &launching, &pool, repeats);
     let timing = Timing {
         warmup: options.warmup,
         repeats: options.repeats,
@@ -172,19 +173,21 @@ impl Bench<'_> {
             let benched = BenchedCase::untimed(&result);
             return Ok((result, benched));
         }
-        let expected = Duration::try_from_secs_f64(result.device_seconds.unwrap_or(0.0)).unwrap_or_default();
+        // The stream's clock on a model is the model's, in which minutes are microseconds.
+        let of_one = if self.runner.launching.path.is_model() { Some(result.seconds) } else { result.device_seconds };
+        let expected = Duration::try_from_secs_f64(of_one.unwrap_or(0.0)).unwrap_or_default();
         let (cx, task) = (self.runner.cx, format!("bench:{} {case}", self.runner.manifest.name));
         let count = self.timing.warmup + self.timing.repeats;
         let message = format!("Timing {} {case}, {count} launches", self.runner.manifest.name);
         cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
         let launched = self.runner.time(case, self.timing, expected)?;
         let samples: Vec<f64> = launched.samples.iter().map(Duration::as_secs_f64).collect();
-        let benched = match (&launched.verdict, Stats::of(&samples)) {
-            (Verdict::Completed, Some(stats)) => self.timed(case, &result, stats, samples)?,
+        let benched = match (CaseStatus::of(&launched.verdict), Stats::of(&samples)) {
+            (None, Some(stats)) => self.timed(case, &result, stats, samples)?,
+            (None, None) => BenchedCase { message: "gave no times".to_owned(), ..BenchedCase::untimed(&result) },
             // It ran once and not again: that is a verdict on the kernel.
-            (verdict, _) => {
-                let status = if matches!(verdict, Verdict::Hung { .. }) { CaseStatus::Hung } else { CaseStatus::Fault };
-                BenchedCase { status, message: verdict.to_string(), ..BenchedCase::untimed(&result) }
+            (Some(status), _) => {
+                BenchedCase { status, message: launched.verdict.to_string(), ..BenchedCase::untimed(&result) }
             }
         };
         let median = benched.seconds.as_ref().map_or("no times".to_owned(), |stats| human(stats.median));

@@ -20,7 +20,7 @@ use super::error::RunError;
 use super::judge::judge;
 use super::launching::{LaunchReport, Launching};
 use super::workshop::Workshop;
-use super::{deadlines, golden, inputs};
+use super::{golden, inputs};
 use crate::cases::{BoundCase, BoundTensor, BoundValue, Case, Cores, ScalarValue, bind};
 use crate::manifest::{Dir, Manifest, ScalarType, SignatureItem};
 
@@ -39,8 +39,7 @@ pub(crate) struct CaseRunner<'a> {
 }
 
 impl<'a> CaseRunner<'a> {
-    /// For a kernel that was built, on what was chosen for it. `repeats` is how often each case is to be launched, if
-    /// anybody said so.
+    /// For a kernel that was built, on what was chosen for it. `repeats` is how often each case is launched.
     pub(crate) fn new(
         cx: &'a Context,
         workshop: &'a Workshop,
@@ -48,12 +47,11 @@ impl<'a> CaseRunner<'a> {
         built: &'a Built,
         launching: &'a Launching,
         pool: &'a DevicePool,
-        repeats: Option<u32>,
-    ) -> Result<Self, RunError> {
+        repeats: u32,
+    ) -> Self {
         let pace = Pace::of(cx, launching.path);
-        let repeats = deadlines::repeats(cx, pace, repeats)?;
         let devices = (launching.path == LaunchPath::Direct).then_some(pool);
-        Ok(Self { cx, workshop, manifest, built, launching, pace, repeats, devices })
+        Self { cx, workshop, manifest, built, launching, pace, repeats, devices }
     }
 }
 
@@ -128,6 +126,7 @@ impl CaseRunner<'_> {
         timed: Option<(Timing, Duration)>,
     ) -> Result<Launched, RunError> {
         let limits = limits(self.cx, self.pace)?;
+        let for_times = timed.map_or(Duration::ZERO, time_for);
         let on_cpu = self.launching.path == LaunchPath::Cpu;
         let request = LaunchRequest {
             library: self.built.library.clone(),
@@ -138,11 +137,11 @@ impl CaseRunner<'_> {
             memory_limit: on_cpu.then(physical_memory),
             repeats: if timed.is_some() { 1 } else { self.repeats },
             timing: timed.map(|(timing, _)| timing),
-            limits: Limits { process: limits.process + timed.map_or(Duration::ZERO, time_for), ..limits },
+            limits: Limits { process: limits.process + for_times, ..limits },
         };
         let worker = &self.workshop.setup.worker;
         if let Some(model) = &self.launching.model {
-            let simulation = model.simulation(self.cx, self.workshop, self.manifest, case, &request)?;
+            let simulation = model.simulation(self.cx, self.workshop, self.manifest, case, &request, for_times)?;
             return Ok(simulate(self.cx, worker, &request, &simulation)?);
         }
         let cx = if on_cpu { playing(self.cx, self.launching.soc) } else { self.cx.clone() };

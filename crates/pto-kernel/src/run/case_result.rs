@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pto_golden::Report as OutputReport;
-use pto_launch::Note;
+use pto_launch::{Note, Verdict};
 use pto_platform::Target;
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +73,17 @@ pub enum CaseStatus {
 }
 
 impl CaseStatus {
+    /// That of a launch which did not complete; of one that did, the comparison decides.
+    pub fn of(verdict: &Verdict) -> Option<Self> {
+        match verdict {
+            Verdict::Completed => None,
+            Verdict::Fault { .. } => Some(Self::Fault),
+            Verdict::Crashed { .. } => Some(Self::Crashed),
+            Verdict::Exited { .. } => Some(Self::Exited),
+            Verdict::Hung { .. } => Some(Self::Hung),
+        }
+    }
+
     /// The word for people.
     pub const fn word(self) -> &'static str {
         match self {

@@ -40,12 +40,9 @@ pub(super) fn judge(
         Verdict::Completed => None,
         _ => told.or_else(|| launched.verdict.hint().map(str::to_owned)).or_else(|| hint(&launched.verdict)),
     };
-    result.status = match launched.verdict {
-        Verdict::Fault { .. } => CaseStatus::Fault,
-        Verdict::Crashed { .. } => CaseStatus::Crashed,
-        Verdict::Exited { .. } => CaseStatus::Exited,
-        Verdict::Hung { .. } => CaseStatus::Hung,
-        Verdict::Completed => judge_outputs(&Judge { manifest, bound, inputs, golden }, &mut launched, result)?,
+    result.status = match CaseStatus::of(&launched.verdict) {
+        Some(status) => status,
+        None => judge_outputs(&Judge { manifest, bound, inputs, golden }, &mut launched, result)?,
     };
     if !result.passed() && !launched.said.trim().is_empty() {
         result.captured_output = Some(tail(&launched.said));

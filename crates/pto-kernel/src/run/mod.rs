@@ -87,13 +87,14 @@ pub fn test_kernel(
     let start = Instant::now();
     let target = workshop.target();
     let launching = Launching::choose(cx, workshop, manifest, options)?;
+    let repeats = launching.repeats(cx, options.repeats, false)?;
     let soc = launching.soc;
     let mut cases = select_cases(manifest, target, soc, options)?;
     let note = smallest_on_a_model(manifest, &launching, options, &mut cases)?;
     let built = build_kernel(cx, workshop, manifest, soc).map_err(|error| error.in_manifest(manifest))?;
     fit::check(&built, target, launching.path)?;
     let pool = launching.pool(cx, manifest)?;
-    let runner = case::CaseRunner::new(cx, workshop, manifest, &built, &launching, &pool, options.repeats)?;
+    let runner = case::CaseRunner::new(cx, workshop, manifest, &built, &launching, &pool, repeats);
     let results = in_parallel(&cases, launching.jobs(options.jobs), |case| match runner.run(case) {
         Ok(result) => {
             progress(&result);

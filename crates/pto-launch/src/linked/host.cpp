@@ -93,7 +93,7 @@ void run(const char *call, int code)
 {
     if (code != 0) {
         leave(std::string(R"({"launched":{"verdict":{"kind":"fault","call":")") + call + R"(","code":)" +
-              std::to_string(code) + R"(,"name":"ACL error","message":""},"notes":[],"runs":[],"samples":[]}})");
+              std::to_string(code) + R"(,"name":"","message":""},"notes":[],"runs":[],"samples":[]}})");
     }
 }
 

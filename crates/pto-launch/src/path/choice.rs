@@ -67,6 +67,12 @@ pub enum NoPath {
         /// What was asked for.
         path: LaunchPath,
     },
+    /// More than one launch of a case, where only one can be made.
+    #[error("`{path}` makes one launch of each case: it takes neither repeats nor times")]
+    Once {
+        /// What was chosen.
+        path: LaunchPath,
+    },
     /// A launch on silicon of another generation.
     #[error(
         "`{target}` kernels are never launched on the NPU of this machine, which runs `{}`: silicon of another generation \
@@ -125,7 +131,7 @@ pub enum NoPath {
 impl NoPath {
     /// Whether the request is wrong on any machine, and not this machine too small for it.
     pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::OtherTarget { .. } | Self::OnlyA5 { .. })
+        matches!(self, Self::OtherTarget { .. } | Self::OnlyA5 { .. } | Self::Once { .. })
     }
 
     /// What to use instead.
@@ -134,6 +140,9 @@ impl NoPath {
             Self::OtherTarget { path: LaunchPath::Cpu, .. } => "use `--target cpu`".to_owned(),
             Self::OtherTarget { .. } => {
                 "name an NPU's target as well, `--target a2a3` or `--target a5`, or leave `--launch` out".to_owned()
+            }
+            Self::Once { .. } => {
+                "leave `--repeats` and `PTO_DEVICE_REPEATS` out, or launch through `msprof` or `cannsim`".to_owned()
             }
             Self::OnlyA5 { .. } => "use `--launch msprof`".to_owned(),
             Self::OtherGeneration { .. } => "use `--launch msprof`, or leave `--launch` out".to_owned(),

@@ -48,6 +48,14 @@ impl LaunchPath {
     pub const fn is_model(self) -> bool {
         matches!(self, Self::Msprof | Self::Cannsim | Self::Linked)
     }
+
+    /// Whether it can launch a case so often in one process, and time it after that.
+    ///
+    /// # Errors
+    /// The host program of `linked` makes one launch.
+    pub const fn check_launches(self, repeats: u32, timed: bool) -> Result<(), NoPath> {
+        if matches!(self, Self::Linked) && (repeats > 1 || timed) { Err(NoPath::Once { path: self }) } else { Ok(()) }
+    }
 }
 
 impl fmt::Display for LaunchPath {
@@ -81,5 +89,15 @@ mod tests {
             assert_eq!(serde_json::to_value(path).unwrap(), path.name());
         }
         assert!("npu".parse::<LaunchPath>().unwrap_err().to_string().contains("`npu`"));
+    }
+
+    #[test]
+    fn every_path_but_linked_launches_again_and_again() {
+        for path in LaunchPath::ALL {
+            assert_eq!(path.check_launches(1, false), Ok(()));
+            for (repeats, timed) in [(2, false), (1, true)] {
+                assert_eq!(path.check_launches(repeats, timed).is_err(), path == LaunchPath::Linked, "{path}");
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ mod keeper;
 mod notes;
 mod process;
 mod session;
+mod steps;
 mod timed;
 mod watchdog;
 
@@ -18,6 +19,7 @@ use pto_acl::Acl;
 use pto_platform::RunMode;
 
 use session::Session;
+use steps::Steps;
 use watchdog::Watchdog;
 
 /// The first argument that makes a program a worker. The second is the directory of the launch. A third is the limit of the
@@ -47,7 +49,8 @@ fn run(exchange: &Exchange) -> ! {
         Ok(opened) => opened,
         Err(refusal) => leave(exchange, &Answer::Refused(refusal)),
     };
-    let outcome = session.launch_all(exchange, &request, &watchdog).and_then(|()| session.time(exchange, &request));
+    let steps = Steps { exchange, watchdog: &watchdog, limits: request.limits };
+    let outcome = session.launch_all(&steps, &request).and_then(|()| session.time(&steps, &request));
     process::occupy_standard_descriptors();
     let verdict = match session::verdict(exchange, &request, outcome) {
         Ok(verdict) => verdict,

@@ -17,12 +17,8 @@ use crate::request::LaunchRequest;
 use crate::run::{KEPT_VARIANTS, Run};
 use crate::verdict::{Note, Verdict};
 
-use super::watchdog::Watchdog;
+use super::steps::Steps;
 use super::{notes, process, timed};
-
-/// A library that was given a limit keeps it itself, and then says what it knows. If it does not come back at all, the
-/// watchdog ends it so much later.
-const SLACK: Duration = Duration::from_secs(2);
 
 /// Everything a launch holds on the device. Dropped in this order, and only after a launch that completed.
 pub(super) struct Session {
@@ -80,12 +76,11 @@ impl Session {
     }
 
     /// Times further launches with the same buffers, which are not filled anew.
-    pub(super) fn time(&mut self, exchange: &Exchange, request: &LaunchRequest) -> Result<(), Stop> {
+    pub(super) fn time(&mut self, steps: &Steps<'_>, request: &LaunchRequest) -> Result<(), Stop> {
         let Some(timing) = &request.timing else { return Ok(()) };
-        exchange.enter(request.repeats - 1, Phase::Launch);
         let values = values(&request.arguments, &self.buffers, &self.stream);
         let call = || Ok(call_here(self.launcher, &values).map(drop)?);
-        self.samples = timed::run(timing, &self.device, &self.stream, request.limits.sync, call)?;
+        self.samples = timed::run(timing, &self.device, &self.stream, steps, request.repeats - 1, call)?;
         Ok(())
     }
 
@@ -95,47 +90,34 @@ impl Session {
     }
 
     /// Launches as often as is asked for, and stops at the first repeat that goes wrong.
-    pub(super) fn launch_all(
-        &mut self,
-        exchange: &Exchange,
-        request: &LaunchRequest,
-        watchdog: &Watchdog,
-    ) -> Result<(), Stop> {
+    pub(super) fn launch_all(&mut self, steps: &Steps<'_>, request: &LaunchRequest) -> Result<(), Stop> {
         for run in 0..request.repeats {
-            let run = self.launch(exchange, request, watchdog, run)?;
+            let run = self.launch(steps, request, run)?;
             self.runs.push(run);
         }
         Ok(())
     }
 
     /// Fills the buffers, calls the launcher, waits, and hands the outputs over.
-    fn launch(
-        &mut self,
-        exchange: &Exchange,
-        request: &LaunchRequest,
-        watchdog: &Watchdog,
-        run: u32,
-    ) -> Result<Run, Stop> {
-        exchange.enter(run, Phase::Upload);
-        self.upload(exchange, request)?;
+    fn launch(&mut self, steps: &Steps<'_>, request: &LaunchRequest, run: u32) -> Result<Run, Stop> {
+        steps.exchange.enter(run, Phase::Upload);
+        self.upload(steps.exchange, request)?;
         if self.times.is_none() {
             self.times = Some((self.device.event()?, self.device.event()?));
         }
         let values = values(&request.arguments, &self.buffers, &self.stream);
         self.record(|(start, _)| start)?;
-        exchange.enter(run, Phase::Launch);
-        watchdog.limit(Phase::Launch, request.limits.launch);
+        steps.launch(run);
         let call = call_here(self.launcher, &values)?;
         // At once: the kernel runs already, and what it does from now on is its own doing.
-        exchange.enter(run, Phase::Synchronize);
-        watchdog.limit(Phase::Synchronize, request.limits.sync.saturating_add(SLACK));
+        steps.synchronize(run);
         // Bound anew: the launcher may have left another device current.
         self.stream.bind()?;
         self.record(|(_, end)| end)?;
-        self.stream.synchronize(Some(request.limits.sync))?;
-        watchdog.clear();
-        exchange.enter(run, Phase::Download);
-        let variant = self.download(exchange, request)?;
+        self.stream.synchronize(Some(steps.limits.sync))?;
+        steps.done();
+        steps.exchange.enter(run, Phase::Download);
+        let variant = self.download(steps.exchange, request)?;
         Ok(Run { variant, call, device_time: self.device_time() })
     }
 
@@ -226,7 +208,7 @@ pub(super) fn verdict(exchange: &Exchange, request: &LaunchRequest, end: Result<
         Stop::Acl(pto_acl::Error::Call(error)) => Ok(Verdict::Fault {
             call: error.call.to_owned(),
             code: error.code,
-            name: error.name.unwrap_or("unknown code").to_owned(),
+            name: error.name.unwrap_or_default().to_owned(),
             message: error.message.unwrap_or_default(),
         }),
         stop => Err(Refusal::Setup { message: stop.to_string(), hint: None }),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use pto_acl::{Device, Stream};
 
 use super::session::Stop;
+use super::steps::Steps;
 use crate::timing::Timing;
 
 /// What is written over caches.
@@ -13,12 +14,14 @@ const FLUSH: u8 = 0x5a;
 /// Launches again and again, and gives the time of each launch that counts, by the stream's clock.
 ///
 /// The stream is taken once, outside of the loop. Each end event is waited for, so that no launch overlaps the next one, and
-/// so that what is measured is a kernel and not a queue.
+/// so that what is measured is a kernel and not a queue. What is said of each step is said outside of the two events: it
+/// takes time of its own.
 pub(super) fn run(
     timing: &Timing,
     device: &Device,
     stream: &Stream,
-    limit: Duration,
+    steps: &Steps<'_>,
+    run: u32,
     mut call: impl FnMut() -> Result<(), Stop>,
 ) -> Result<Vec<Duration>, Stop> {
     let (start, end) = (device.event()?, device.event()?);
@@ -28,11 +31,14 @@ pub(super) fn run(
         if let Some(cache) = &mut cache {
             cache.fill(FLUSH)?;
         }
+        steps.launch(run);
         stream.record(&start)?;
         call()?;
         stream.bind()?;
         stream.record(&end)?;
-        stream.synchronize(Some(limit))?;
+        steps.synchronize(run);
+        stream.synchronize(Some(steps.limits.sync))?;
+        steps.done();
         if round >= timing.warmup {
             samples.push(start.elapsed_until(&end)?);
         }

@@ -12,7 +12,7 @@ use pto_context::Context;
 use pto_launch::{Asked, Candidate, DevicePool, LaunchPath, Slot, choose_path, rank_devices};
 use pto_platform::{Soc, Target};
 
-use super::deadlines::device_wait;
+use super::deadlines::{Pace, device_wait, repeats};
 use super::error::RunError;
 use super::workshop::Workshop;
 use super::{TestOptions, soc_for};
@@ -115,6 +115,16 @@ impl Launching {
     /// The environment names no time to wait for one.
     pub(crate) fn pool(&self, cx: &Context, manifest: &Manifest) -> Result<DevicePool, RunError> {
         Ok(DevicePool::new(cx, self.slots(), &format!("kernel `{}`", manifest.name), device_wait(cx)?))
+    }
+
+    /// How often each case is launched, if `asked` is what anybody said of it, and whether that and times can be had here.
+    ///
+    /// # Errors
+    /// The environment holds no such number, or the path makes one launch alone.
+    pub(crate) fn repeats(&self, cx: &Context, asked: Option<u32>, timed: bool) -> Result<u32, RunError> {
+        let repeats = repeats(cx, Pace::of(cx, self.path), asked)?;
+        self.path.check_launches(repeats, timed)?;
+        Ok(repeats)
     }
 
     /// How many cases may run at once, `None` for as many as there are processors: a device is nobody's to share, and the

@@ -152,7 +152,8 @@ fn suggested_timeout(target: Target, core: Core) -> Duration {
 }
 
 impl Model {
-    /// The simulation of one case. A program that is linked with the model is built for it.
+    /// The simulation of one case, which the simulator lets run so much longer than its own time-out. A program that is
+    /// linked with the model is built for it.
     pub(in crate::run) fn simulation(
         &self,
         cx: &Context,
@@ -160,11 +161,12 @@ impl Model {
         manifest: &Manifest,
         case: &Case,
         request: &LaunchRequest,
+        longer: Duration,
     ) -> Result<Simulation, RunError> {
         let place = Path::new(self.target.name()).join(file_name(&manifest.name)).join(file_name(&case.to_string()));
         let by = match &self.by {
             By::Msprof { program, soc, timeout } => {
-                Simulator::Msprof { program: program.clone(), soc: (*soc).to_owned(), timeout: *timeout }
+                Simulator::Msprof { program: program.clone(), soc: (*soc).to_owned(), timeout: *timeout + longer }
             }
             By::Cannsim { program } => Simulator::Cannsim { program: program.clone() },
             By::Linked { camodel } => {

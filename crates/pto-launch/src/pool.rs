@@ -11,7 +11,6 @@ use crate::error::LaunchError;
 use crate::queue::{self, Queue};
 use crate::request::LaunchRequest;
 use crate::supervise::{Launched, Worker, launch, launch_in};
-use crate::verdict::Verdict;
 
 /// How often a waiter looks again. Not a blocking lock: a wait must end at an interrupt, and at the first device of several.
 const POLL: Duration = Duration::from_millis(50);
@@ -118,7 +117,8 @@ impl DevicePool {
             }
             if !told && start.elapsed() >= QUIET {
                 told = true;
-                let message = format!("Waiting for device {device}: {}", user_of(holder.as_ref()));
+                let message =
+                    format!("Waiting for device {device}: {}", Holder::who_has_it(holder.as_ref(), SystemTime::now()));
                 cx.emit(Event::Started { task: TASK.to_owned(), message, total_bytes: None });
             }
             if pto_context::interrupt::requested() {
@@ -140,7 +140,7 @@ impl DevicePool {
         let node = slot.node;
         let why = format!("{}: {why}", self.holder.command);
         let message = match self.quarantine.put(node, &why, DEFAULT_TERM, SystemTime::now()) {
-            Ok(_) => format!("device {node} is set aside for an hour: {why}"),
+            Ok(_) => format!("device {node} is set aside for {} minutes: {why}", DEFAULT_TERM.as_secs() / 60),
             Err(error) => format!("device {node} may answer with errors from now on: {why}; {}", with_causes(&error)),
         };
         cx.emit(Event::Warning { message });
@@ -171,24 +171,3 @@ fn say_that_there_is_no_queue(cx: &Context) {
 
 /// Pairs the events of a wait.
 const TASK: &str = "wait:device";
-
-/// For people: who has a device, and for how long.
-pub(crate) fn user_of(holder: Option<&Holder>) -> String {
-    holder.map_or_else(
-        || "somebody uses it".to_owned(),
-        |holder| format!("{holder} has had it for {} s", holder.seconds(SystemTime::now())),
-    )
-}
-
-impl Verdict {
-    /// Why the device it ran on is not to be trusted after it; `None` where the device has nothing to do with it.
-    pub fn suspicion(&self) -> Option<String> {
-        match self {
-            Self::Hung { phase, limit_ms, .. } => {
-                Some(format!("hung {phase}, killed after {:.1} s", *limit_ms as f64 / 1000.0))
-            }
-            Self::Fault { code, name, .. } => pto_acl::suspect_after(*code).map(|why| format!("{why} ({code} {name})")),
-            Self::Completed | Self::Crashed { .. } | Self::Exited { .. } => None,
-        }
-    }
-}
