@@ -1,7 +1,7 @@
 //! `kernel bench`: verify, then time.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use pto_kernel::KernelError;
@@ -173,16 +173,15 @@ impl Args {
 
 impl Files {
     fn write(&self, report: &BenchReport) -> Result<(), Failure> {
-        let write = |path: &Path, text: &str| fs_err::write(path, text).map_err(|error| Failure::io(&error));
         if let Some(path) = &self.csv {
-            write(path, &to_csv(report))?;
+            out::file(path, &to_csv(report))?;
         }
         if let Some(path) = &self.save {
             let json = serde_json::to_string_pretty(report).map_err(|error| Failure::io(&error.into()))?;
-            write(path, &(json + "\n"))?;
+            out::file(path, &(json + "\n"))?;
         }
         if let Some(path) = &self.plot {
-            write(path, &plot(report).map_err(|error| Failure::negative(error.to_string(), None))?)?;
+            out::file(path, &plot(report).map_err(|error| Failure::negative(error.to_string(), None))?)?;
         }
         Ok(())
     }

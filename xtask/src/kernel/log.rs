@@ -126,7 +126,7 @@ fn write(entries: &[Entry]) -> Result<Vec<PathBuf>, Failure> {
         }
         let own: Vec<&Record> =
             entries.iter().map(|entry| &entry.record).filter(|record| record.manifest == *manifest).collect();
-        fs_err::write(&path, delivery(&entry.record.kernel, &own)).map_err(|error| Failure::io(&error))?;
+        out::file(&path, &delivery(&entry.record.kernel, &own))?;
         written.push(path);
     }
     Ok(written)
