@@ -43,9 +43,13 @@ fn main() -> ExitCode {
         // Help and refusals, in clap's own layout and with its exit codes: 0 and 2.
         Err(error) => error.exit(),
     };
-    // Reading logs starts no child and leaves nothing half done, and it may wait for a pipe that never ends: Ctrl-C just
+    // What only reads starts no child and leaves nothing half done, and it may wait for a pipe that never ends: Ctrl-C just
     // ends it.
-    let is_reader = matches!(cli.verb, cli::Verb::Triage(_));
+    let is_reader = match &cli.verb {
+        cli::Verb::Triage(_) | cli::Verb::Golden(_) => true,
+        cli::Verb::Kernel(args) => args.only_reads(),
+        _ => false,
+    };
     if !is_reader && let Err(error) = pto_process::interrupt::install() {
         anstream::eprintln!("{} Ctrl-C will not end children in order: {error}", style::warning("warning:"));
     }

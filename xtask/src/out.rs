@@ -41,3 +41,20 @@ pub fn json(document: &impl Serialize) -> Result<(), Failure> {
 pub fn file(path: &Path, text: &str) -> Result<(), Failure> {
     write_whole(path, Readable::ByUmask, |file| file.write_all(text.as_bytes())).map_err(|error| Failure::io(&error))
 }
+
+/// Refuses a place where no file can be, before the work is done whose results it is to hold.
+///
+/// # Errors
+/// There is no such directory, or something else than a file lies there.
+pub fn refuse_unwritable(path: &Path) -> Result<(), Failure> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let refuse =
+        |what: &str, hint: String| Err(Failure::usage(format!("cannot write `{}`: {what}", path.display()), hint));
+    if !dir.is_dir() {
+        return refuse("its directory does not exist", format!("`mkdir -p {}` makes it", dir.display()));
+    }
+    match std::fs::metadata(path) {
+        Ok(found) if !found.is_file() => refuse("it is there and is no regular file", "name another file".to_owned()),
+        _ => Ok(()),
+    }
+}

@@ -124,6 +124,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.common.context()?;
     let baseline = args.files.baseline.as_deref().map(Baseline::load).transpose();
     let baseline = baseline.map_err(|error| Failure::usage(error.to_string(), "`--save FILE` makes one".to_owned()))?;
+    args.files.check()?;
     let suite = select(&cx, &args.names)?;
     let setup = args.build.setup(&cx)?;
     let target = args.target.unwrap_or_else(|| target_on_host(&cx, &setup, &suite));
@@ -172,6 +173,11 @@ impl Args {
 }
 
 impl Files {
+    /// What cannot be written is said before anything is timed.
+    fn check(&self) -> Result<(), Failure> {
+        [&self.csv, &self.save, &self.plot].into_iter().flatten().try_for_each(|path| out::refuse_unwritable(path))
+    }
+
     fn write(&self, report: &BenchReport) -> Result<(), Failure> {
         if let Some(path) = &self.csv {
             out::file(path, &to_csv(report))?;

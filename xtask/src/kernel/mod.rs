@@ -63,6 +63,13 @@ enum Verb {
     Clean(clean::Args),
 }
 
+impl Args {
+    /// Whether the verb starts no child and makes nothing.
+    pub fn only_reads(&self) -> bool {
+        matches!(self.verb, Verb::List(_) | Verb::Lint(_) | Verb::Inspect(_) | Verb::Log(_))
+    }
+}
+
 /// Runs the verb.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     match &args.verb {

@@ -30,6 +30,14 @@ pub enum ArtifactError {
         /// As it was given.
         path: PathBuf,
     },
+    /// More than a library of kernels has.
+    #[error("`{}` has {} MiB, expected at most {} MiB", .path.display(), .bytes >> 20, super::LARGEST >> 20)]
+    TooLarge {
+        /// As it was given.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
     /// It begins well, and its tables are not where it says.
     #[error("`{}` is damaged or cut short", .path.display())]
     Damaged {

@@ -18,6 +18,7 @@ mod exports;
 mod fit;
 mod image;
 
+use std::io::Read as _;
 use std::path::Path;
 
 use object::read::elf::{ElfFile64, FileHeader as _};
@@ -98,6 +99,9 @@ pub enum DeviceArch {
     Unknown(u32),
 }
 
+/// No library of kernels is larger; more would not fit into the memory of some machines.
+const LARGEST: u64 = 2 << 30;
+
 impl Artifact {
     /// Reads a file.
     ///
@@ -105,10 +109,19 @@ impl Artifact {
     /// The file cannot be read, or is not a whole 64-bit little-endian ELF file. What is odd further inside makes the answer
     /// shorter, not an error.
     pub fn read(path: &Path) -> Result<Self, ArtifactError> {
-        if !fs_err::metadata(path).map_err(ArtifactError::Read)?.is_file() {
+        let metadata = fs_err::metadata(path).map_err(ArtifactError::Read)?;
+        if !metadata.is_file() {
             return Err(ArtifactError::NotAFile { path: path.to_path_buf() });
         }
-        let bytes = fs_err::read(path).map_err(ArtifactError::Read)?;
+        // The first bytes first: a large file that is something else need not be read.
+        let mut bytes = Vec::new();
+        let mut file = fs_err::File::open(path).map_err(ArtifactError::Read)?;
+        (&mut file).take(8).read_to_end(&mut bytes).map_err(ArtifactError::Read)?;
+        error::Malformed::check(&bytes).map_err(|found| found.in_file(path))?;
+        if metadata.len() > LARGEST {
+            return Err(ArtifactError::TooLarge { path: path.to_path_buf(), bytes: metadata.len() });
+        }
+        file.read_to_end(&mut bytes).map_err(ArtifactError::Read)?;
         Self::parse(&bytes).map_err(|found| found.in_file(path))
     }
 

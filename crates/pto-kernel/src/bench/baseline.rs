@@ -120,7 +120,11 @@ impl Baseline {
         if baseline.schema != BenchReport::SCHEMA {
             return Err(refuse(format!("its schema is `{}`, expected `{}`", baseline.schema, BenchReport::SCHEMA)));
         }
-        Ok(baseline)
+        let cases = baseline.kernels.iter().flat_map(|kernel| &kernel.cases);
+        match cases.clone().find(|case| case.seconds.is_some_and(|seconds| !seconds.is_sound())) {
+            Some(case) => Err(refuse(format!("the times of case {} are none that can be measured", case.case))),
+            None => Ok(baseline),
+        }
     }
 
     #[expect(clippy::too_many_arguments, reason = "what names a case, and how it was measured")]

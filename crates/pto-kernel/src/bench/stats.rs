@@ -35,6 +35,13 @@ impl Stats {
         Some(Self { median, mad: middle(&deviations), min, max, mean, stdev })
     }
 
+    /// Whether these can be figures of times: none is negative or without end, and the median lies between the others.
+    pub fn is_sound(&self) -> bool {
+        let day = 86_400.0;
+        let deviations = [self.mad, self.stdev].iter().all(|deviation| (0.0..day).contains(deviation));
+        deviations && 0.0 < self.min && self.min <= self.median && self.median <= self.max && self.max < day
+    }
+
     /// The MAD as a share of the median.
     pub fn spread(&self) -> f64 {
         if self.median > 0.0 { self.mad / self.median } else { 0.0 }

@@ -4,9 +4,11 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 
 use super::markdown;
 use super::model::Record;
+use crate::hex::hex;
 use crate::write;
 
 /// A directory of records, with a Markdown log of them all.
@@ -70,15 +72,26 @@ impl Logbook {
         fs_err::create_dir_all(&self.dir)?;
         let mut paths = Vec::new();
         for record in records {
-            let path = self.dir.join(record.file_name());
+            let path = self.place(record, &record.file_name());
             write::whole(&path, &serde_json::to_vec_pretty(record)?)?;
             paths.push(path);
             if let Some(old) = record.superseded() {
-                remove(&self.dir.join(old))?;
+                remove(&self.place(record, &old))?;
             }
         }
         write::whole(&self.log(), markdown::log(&self.contents()?.entries).as_bytes())?;
         Ok(paths)
+    }
+
+    /// The file of a record. Of two kernels that have one name, the later one's file has a digest of its manifest's path.
+    fn place(&self, record: &Record, name: &str) -> PathBuf {
+        let usual = self.dir.join(name);
+        let is_anothers = |other: Record| other.manifest != record.manifest && other.manifest.exists();
+        if !read(&usual).is_ok_and(is_anothers) {
+            return usual;
+        }
+        let digest = hex(&Sha256::digest(record.manifest.as_os_str().as_encoded_bytes()));
+        self.dir.join(format!("{}-{}.json", name.trim_end_matches(".json"), &digest[..8]))
     }
 
     /// Reads all records.
