@@ -106,6 +106,19 @@ fn what_is_above_the_roofline_is_warned_of() {
     assert_eq!((&cases(&document)[0]["bytes"], &cases(&document)[0]["flops"]), (&json!(64_000), &json!(64)));
 }
 
+/// Before anything is timed.
+#[test]
+fn a_place_without_a_directory_is_refused_at_once() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    for option in ["--csv", "--save", "--plot"] {
+        let ran = scratch.run(&["kernel", "bench", "foo", option, "nowhere/t"]).expect(2);
+        assert!(ran.says("cannot write `nowhere/t`: its directory does not exist"), "{ran}");
+        let _ = scratch.run(&["kernel", "bench", "foo", option, "foo"]).expect(2);
+    }
+    assert!(!scratch.generated().join("verification").exists());
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let Some(scratch) = Scratch::new() else { return };
@@ -128,8 +141,10 @@ fn what_makes_no_sense_is_refused() {
 fn a_bench_is_recorded_before_its_files_are_written() {
     let Some(scratch) = Scratch::new() else { return };
     scratch.kernel("foo");
-    let ran = scratch.run(&["kernel", "bench", "foo", "--case", "n=64", "--csv", "nowhere/t.csv"]).expect(3);
-    assert!(ran.stderr.contains("nowhere/t.csv"), "{ran}");
+    // That no name may be so long shows only when the file is made.
+    let long = "t".repeat(300);
+    let ran = scratch.run(&["kernel", "bench", "foo", "--case", "n=64", "--csv", &long]).expect(3);
+    assert!(ran.stderr.contains(&long), "{ran}");
     let record = fs_err::read(scratch.generated().join("verification/foo-cpu-n=64-bench.json")).unwrap();
     let record: Value = serde_json::from_slice(&record).unwrap();
     let bench = &record["bench"];
