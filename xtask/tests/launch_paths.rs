@@ -436,7 +436,8 @@ fn a_bench_on_the_model_has_time_for_all_its_launches() {
         word.parse::<u64>().unwrap()
     });
     let [verified, timed] = timeouts.collect::<Vec<_>>()[..] else { panic!("{:?}", bench.cann.calls("msprof")) };
-    assert!(verified == 60 && timed > verified, "{verified} {timed}");
+    // Longer by what the verified run took, which on a quick machine is less than the second that the word counts in.
+    assert!(verified == 60 && timed >= verified, "{verified} {timed}");
 }
 
 /// The same against a CANN that is really here: whatever it has is used, and what ran is what was promised.
