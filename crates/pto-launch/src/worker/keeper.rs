@@ -28,16 +28,16 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Between two looks at what is left.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// How often a keeper without a caller looks at the clock and for the launch's directory.
+/// How often a keeper looks at the clock and for the launch's directory.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// What wakes the keeper.
 const WAKING: [c_int; 4] = [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
 
 /// Returns in the worker. The calling process, which has one thread, becomes its keeper and does not return. Where the
-/// system has no process to give, the caller goes on as a worker without a keeper. `alone` is for one without a caller: the
-/// directory of the launch and the limit of the process.
-pub(super) fn fork(alone: Option<(&Exchange, Duration)>) {
+/// system has no process to give, the caller goes on as a worker without a keeper. `limit` is that of the process, for one whose
+/// caller cannot keep it nor see how the worker ended.
+pub(super) fn fork(exchange: &Exchange, limit: Option<Duration>) {
     let waking = set(&WAKING);
     let mut before = set(&[]);
     // SAFETY: all pointers lead to values of this frame.
@@ -47,7 +47,7 @@ pub(super) fn fork(alone: Option<(&Exchange, Duration)>) {
     let keeper = std::process::id();
     // SAFETY: `main` has just begun and there is one thread, so the copy may do whatever the original may.
     match unsafe { libc::fork() } {
-        worker if worker > 0 => keep(worker, &waking, alone),
+        worker if worker > 0 => keep(worker, &waking, exchange, limit),
         end => {
             if end == 0 {
                 die_with(keeper);
@@ -82,7 +82,7 @@ fn die_with(keeper: u32) {
     }
 }
 
-fn keep(worker: libc::pid_t, waking: &libc::sigset_t, alone: Option<(&Exchange, Duration)>) -> ! {
+fn keep(worker: libc::pid_t, waking: &libc::sigset_t, exchange: &Exchange, limit: Option<Duration>) -> ! {
     ask_to_end_with_the_caller();
     let begin = Instant::now();
     let mut late = false;
@@ -93,9 +93,10 @@ fn keep(worker: libc::pid_t, waking: &libc::sigset_t, alone: Option<(&Exchange, 
         }
         match asked {
             None => {
-                let signal = await_signal(waking, alone.map(|_| LOOK));
-                late = alone.is_some_and(|(_, limit)| begin.elapsed() >= limit);
-                let given_up = alone.is_some_and(|(exchange, _)| !exchange.path().is_dir());
+                let signal = await_signal(waking, LOOK);
+                late = limit.is_some_and(|limit| begin.elapsed() >= limit);
+                // Nobody waits any more. A simulator may have put this process into a group that its own end does not reach.
+                let given_up = !exchange.path().is_dir();
                 if late || given_up {
                     // SAFETY: takes numbers alone; the worker has not been waited for yet, so the number is its own.
                     unsafe { libc::kill(worker, libc::SIGTERM) };
@@ -103,13 +104,13 @@ fn keep(worker: libc::pid_t, waking: &libc::sigset_t, alone: Option<(&Exchange, 
                 asked = (late || given_up || WAKING[1..].contains(&signal)).then(Instant::now);
             }
             Some(since) if since.elapsed() < GRACE => {
-                await_signal(waking, Some(GRACE.saturating_sub(since.elapsed())));
+                await_signal(waking, GRACE.saturating_sub(since.elapsed()));
             }
             Some(_) => break None,
         }
     };
     let status = clear_away(worker, status);
-    if let Some((exchange, _)) = alone {
+    if limit.is_some() {
         let end = match status {
             _ if late => KeptEnd::TimedOut,
             Some(status) if libc::WIFEXITED(status) => KeptEnd::Exited(libc::WEXITSTATUS(status)),
@@ -134,12 +135,10 @@ fn ask_to_end_with_the_caller() {
 }
 
 /// Waits for one of the signals; its number, or -1 when the time is over first.
-fn await_signal(waking: &libc::sigset_t, limit: Option<Duration>) -> c_int {
-    let limit = limit
-        .map(|limit| libc::timespec { tv_sec: limit.as_secs().cast_signed(), tv_nsec: limit.subsec_nanos().into() });
-    let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: the set and the time, where there is one, are values of the caller.
-    unsafe { libc::sigtimedwait(waking, std::ptr::null_mut(), limit) }
+fn await_signal(waking: &libc::sigset_t, limit: Duration) -> c_int {
+    let limit = libc::timespec { tv_sec: limit.as_secs().cast_signed(), tv_nsec: limit.subsec_nanos().into() };
+    // SAFETY: the set and the time are values that outlive the call.
+    unsafe { libc::sigtimedwait(waking, std::ptr::null_mut(), &raw const limit) }
 }
 
 /// Takes note of everything that has ended; the worker's status, if it is among that.

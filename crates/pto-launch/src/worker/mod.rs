@@ -38,9 +38,7 @@ pub fn intercept() {
     }
     let exchange = Exchange::new(args.next().unwrap_or_default());
     let limit = args.next().and_then(|word| word.to_str()?.parse().ok()).map(Duration::from_millis);
-    // Without a limit of its own it still looks whether somebody waits: a simulator may have started it in a process group that
-    // the caller, which ends the simulator's, does not reach.
-    keeper::fork(Some((&exchange, limit.unwrap_or(Duration::MAX))));
+    keeper::fork(&exchange, limit);
     run(&exchange)
 }
 
