@@ -1,7 +1,8 @@
 //! What the tests of this workspace need of the machine, and what they say where it is not there. `PTOKIT_REQUIRE=1`,
 //! which the CI sets, makes a missing part a failure: a test that passes without running is a lie.
 //!
-//! It also holds what takes the place of the rest: a [stand-in](cann) for CANN's programs, and a [writer](elf) of ELF files.
+//! It also holds what takes the place of the rest: a [stand-in](cann) for CANN's programs, a [machine](host) that is
+//! made up, what `npu-smi` [prints](npu_smi), and a [writer](elf) of ELF files.
 //!
 //! This crate must not know what is tested. Only `[dev-dependencies]` name it.
 //!
@@ -12,6 +13,8 @@
 
 pub mod cann;
 pub mod elf;
+pub mod host;
+pub mod npu_smi;
 
 use std::io::Write as _;
 use std::path::PathBuf;

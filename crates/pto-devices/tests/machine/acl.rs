@@ -6,7 +6,7 @@ use std::time::Duration;
 use pto_context::Context;
 use pto_devices::acl_probe::{AclProbe, Choice, run};
 
-use crate::support::PATIENCE;
+use pto_test::host::PATIENCE;
 
 // The library is built because this crate depends on it for its tests.
 use ascendcl as _;

@@ -7,15 +7,15 @@ use pto_context::Context;
 use pto_devices::{Devices, Look, ProbeOptions, Seen, SocSource};
 use pto_platform::Target;
 use pto_quarantine::Quarantine;
-
-use crate::support::{A2, A5, Host, PATIENCE};
+use pto_test::host::{Host, PATIENCE};
+use pto_test::npu_smi::{A2, A5};
 
 // The library is built because this crate depends on it for its tests.
 use ascendcl as _;
 
 /// A host whose CANN has the library that plays devices.
 fn host(nodes: &[&str]) -> Host {
-    let mut host = Host::bare();
+    let mut host = Host::empty();
     host.nodes(nodes);
     let none: [(&str, &str); 0] = [];
     let acl = pto_launch::host_acl(&Context::fake("/", none), &std::env::current_exe().unwrap()).unwrap();
@@ -78,7 +78,7 @@ fn where_npu_smi_fails_the_nodes_and_acl_say_it_all() {
 
 #[test]
 fn what_is_set_aside_is_not_handed_out() {
-    let mut host = Host::bare();
+    let mut host = Host::empty();
     host.program("npu-smi", A5, 0).var("PTOKIT_QUARANTINE", "quarantine");
     assert_eq!(ask(&host, false).idle().and_then(|npu| npu.index), Some(0));
     let quarantine = Quarantine::of(&host.cx());
@@ -122,6 +122,6 @@ fn acl_opens_devices_that_nothing_else_shows() {
 
 #[test]
 fn without_cann_nothing_is_asked() {
-    let seen = seen(&Host::bare());
+    let seen = seen(&Host::empty());
     assert!(seen.devices.is_empty() && seen.unavailable.is_some(), "{seen:?}");
 }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use pto_doctor::bundle::{Bundle, BundleRequest};
 use pto_doctor::{DoctorError, ProbeOptions};
+use pto_test::npu_smi::A2;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::support::{Host, PATIENCE};
-use crate::text::{A2, MANAGERS};
+use crate::support::{Host, PATIENCE, bare};
+use crate::text::MANAGERS;
 
 /// Stands in everything that must not get out.
 const PLANT: &str = "planted";
@@ -39,7 +40,7 @@ fn unpacked(path: &Path) -> BTreeMap<String, String> {
 
 /// A host that has secrets and names wherever they can be.
 fn leaky() -> Host {
-    let mut host = Host::bare();
+    let mut host = bare();
     host.var("HOME", "/data/planted-home").var("USER", "planted-user").var("HOSTNAME", "planted-host.example.org");
     host.var("HTTPS_PROXY", "http://me:planted-proxy@10.7.7.7:80").var("ALL_PROXY", "me:planted-all@proxy:80");
     host.var("SWR_PASSWORD", "planted-env").var("PYPTO_SRC", "/home/planted-src/pypto");
@@ -130,7 +131,7 @@ fn nothing_secret_and_nobodys_name_is_in_any_file() {
 
 #[test]
 fn the_manifest_lists_every_file_with_its_digest() {
-    let host = Host::bare();
+    let host = bare();
     let out = host.root().join("out.tar.gz");
     Bundle::gather(&host.cx(), &request(&[])).unwrap().write(&out).unwrap();
     let mut files = unpacked(&out);
@@ -153,7 +154,7 @@ fn the_manifest_lists_every_file_with_its_digest() {
 
 #[test]
 fn what_cannot_be_written_leaves_the_old_file_and_nothing_else() {
-    let mut host = Host::bare();
+    let mut host = bare();
     host.file("/out/old.tar.gz", "old");
     let write = |path: &str| {
         let bundle = Bundle::gather(&host.cx(), &request(&[])).unwrap();
@@ -167,7 +168,7 @@ fn what_cannot_be_written_leaves_the_old_file_and_nothing_else() {
 
 #[test]
 fn a_log_that_is_not_there_is_refused_and_a_pipe_is_not_waited_for() {
-    let host = Host::bare();
+    let host = bare();
     let refused = |path: &Path| {
         let refused = Bundle::gather(&host.cx(), &request(&[path])).err().unwrap();
         assert!(matches!(refused, DoctorError::Read(_)), "{refused}");

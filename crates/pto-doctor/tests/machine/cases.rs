@@ -7,9 +7,10 @@ use std::time::SystemTime;
 use pto_doctor::acl_probe::{AclAnswer, AclFailure, AclProbe};
 use pto_doctor::{Answer, Probes, Room, Said, Status, User, checks};
 use pto_quarantine::{DEFAULT_TERM, Quarantine};
+use pto_test::npu_smi::{A2, A5};
 
-use crate::support::Host;
-use crate::text::{A2, A5, COMMIT, DOCKER, DOCKER_PLAIN, MANAGERS};
+use crate::support::{Examined as _, Host, bare};
+use crate::text::{COMMIT, DOCKER, DOCKER_PLAIN, MANAGERS};
 use Status::{Fail, Ok, Skip, Warn};
 
 /// A check, a machine, what else is known, and what is to come of it.
@@ -509,7 +510,7 @@ fn all() -> Vec<Case> {
 fn every_case_ends_as_it_should() {
     let mut wrong = Vec::new();
     for case in all() {
-        let mut host = Host::bare();
+        let mut host = bare();
         (case.machine)(&mut host);
         let found = host.judge(case.id, case.known);
         if found.status != case.status || !found.evidence.contains(case.says) {
@@ -525,7 +526,7 @@ fn every_case_ends_as_it_should() {
 #[test]
 fn every_failure_says_what_to_do() {
     for case in all().into_iter().filter(|case| case.status == Fail && case.id != "import-simpler") {
-        let mut host = Host::bare();
+        let mut host = bare();
         (case.machine)(&mut host);
         let found = host.judge(case.id, case.known);
         assert!(found.remedy.is_some(), "{}: `{}` has no remedy", case.id, found.evidence);

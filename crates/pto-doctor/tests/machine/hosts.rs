@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use pto_doctor::acl_probe::{AclAnswer, AclProbe};
 use pto_doctor::{Answer, Probes, Report, Source, Status};
+use pto_test::npu_smi::{A2, A5};
 
-use crate::support::Host;
-use crate::text::{A2, A3, A3_BOARD, A5, DOCKER, MANAGERS};
+use crate::support::{Examined as _, Host, bare};
+use crate::text::{A3, A3_BOARD, DOCKER, MANAGERS};
 
 fn status(report: &Report, id: &str) -> Status {
     report.checks.iter().find(|check| check.id == id).unwrap_or_else(|| panic!("no check `{id}`")).status
@@ -40,7 +41,7 @@ fn opened(soc: &'static str) -> impl FnOnce(&mut Probes) {
 
 #[test]
 fn a_laptop_is_healthy_for_what_it_can_do() {
-    let mut host = Host::bare();
+    let mut host = bare();
     clang(&mut host);
     let report = host.report(|_| {});
     assert!(report.passed(), "{report:#?}");
@@ -49,7 +50,7 @@ fn a_laptop_is_healthy_for_what_it_can_do() {
 
 #[test]
 fn an_a2_host_runs_its_kernels() {
-    let mut host = Host::bare();
+    let mut host = bare();
     clang(&mut host);
     cann(&mut host, "9.0.0");
     driver(&mut host, "26.0.rc1");
@@ -63,7 +64,7 @@ fn an_a2_host_runs_its_kernels() {
 
 #[test]
 fn an_a3_hosts_soc_is_asked_of_the_board() {
-    let mut host = Host::bare();
+    let mut host = bare();
     host.script(
         "npu-smi",
         &format!("case \"$*\" in *board*) /bin/cat <<'E'\n{A3_BOARD}E\n;; *) /bin/cat <<'E'\n{A3}E\n;; esac"),
@@ -75,7 +76,7 @@ fn an_a3_hosts_soc_is_asked_of_the_board() {
 
 #[test]
 fn an_a5_host_needs_no_devmm_and_its_own_driver() {
-    let mut host = Host::bare();
+    let mut host = bare();
     cann(&mut host, "9.2.0");
     driver(&mut host, "25.7.rc1.12");
     host.nodes(&["davinci0", "davinci1", "davinci_manager", "hisi_hdc"]).program("npu-smi", A5, 0);
@@ -87,7 +88,7 @@ fn an_a5_host_needs_no_devmm_and_its_own_driver() {
 
 #[test]
 fn the_two_warnings_of_a_container_do_no_harm() {
-    let mut host = Host::bare();
+    let mut host = bare();
     cann(&mut host, "9.0.0");
     host.file("/.dockerenv", "").var("ASCEND_VISIBLE_DEVICES", "1");
     host.file("/usr/local/Ascend/driver/lib64/driver/libascend_hal.so", "");
@@ -102,7 +103,7 @@ fn the_two_warnings_of_a_container_do_no_harm() {
 
 #[test]
 fn a_simulator_box_compiles() {
-    let mut host = Host::bare();
+    let mut host = bare();
     cann(&mut host, "9.2.0");
     host.file("/usr/local/Ascend/cann-9.2.0/x86_64-linux/simulator/dav_3510/lib/libruntime_camodel.so", "");
     host.executable("/usr/local/Ascend/cann-9.2.0/bin/cannsim");
@@ -114,7 +115,7 @@ fn a_simulator_box_compiles() {
 
 #[test]
 fn a_shell_that_is_not_set_up_is_not_a_machine_without_npus() {
-    let mut host = Host::bare();
+    let mut host = bare();
     host.script("npu-smi", &format!(
         "case \"$LD_LIBRARY_PATH\" in */driver/lib64/common*) /bin/cat <<'E'\n{A2}E\n;; *) echo 'npu-smi: error while loading \
          shared libraries: libdrvdsmi_host.so: cannot open shared object file' >&2; exit 127;; esac"
@@ -131,7 +132,7 @@ fn a_shell_that_is_not_set_up_is_not_a_machine_without_npus() {
 
 #[test]
 fn a_program_that_hangs_costs_its_own_check_alone() {
-    let mut host = Host::bare();
+    let mut host = bare();
     host.script("npu-smi", "exec /bin/sleep 60").program("docker", DOCKER, 0);
     let started = Instant::now();
     let probes = host.probes_within(&[Source::NpuSmi, Source::Docker], Duration::from_secs(2));
@@ -146,7 +147,7 @@ fn a_program_that_hangs_costs_its_own_check_alone() {
 
 #[test]
 fn only_who_is_wanted_is_asked() {
-    let mut host = Host::bare();
+    let mut host = bare();
     host.program("npu-smi", A2, 0).program("docker", DOCKER, 0).python("", "{\"state\":\"not-asked\"}");
     assert_eq!(host.judge("docker", |_| {}).status, Status::Ok);
     assert_eq!(host.calls(), "docker info --format {{json .}}\n");

@@ -4,13 +4,14 @@ use pto_context::Context;
 use pto_doctor::devices::Devices;
 use pto_doctor::diff::diff;
 use pto_doctor::{DoctorError, Examination, Snapshot, Status, check, examine, judge};
+use pto_test::npu_smi::{A2, A5};
 
-use crate::support::Host;
-use crate::text::{A2, A5, DOCKER};
+use crate::support::{Examined as _, bare};
+use crate::text::DOCKER;
 
 #[test]
 fn strict_takes_what_is_unverified_for_a_failure() {
-    let mut host = Host::bare();
+    let mut host = bare();
     let module = r#""simpler":{"origin":"/venv/simpler/__init__.py","namespace":false,"places":[]}"#;
     host.python(module, "{\"state\":\"stamped\",\"commit\":\"\"}");
     let chosen = [check("simpler-binding").unwrap(), check("docker").unwrap()];
@@ -21,7 +22,7 @@ fn strict_takes_what_is_unverified_for_a_failure() {
 
 #[test]
 fn secrets_appear_nowhere() {
-    let mut host = Host::bare();
+    let mut host = bare();
     host.var("HTTPS_PROXY", "http://me:planted-one@proxy:80").var("GH_TOKEN", "planted-two");
     host.var("ALL_PROXY", "me:planted@other:80");
     host.var("PTOAS_ROOT", "/x/planted-two/y").var("PYPTO_INDEX", "https://u:planted-three@index/simple");
@@ -36,7 +37,7 @@ fn secrets_appear_nowhere() {
 
 #[test]
 fn an_unreadable_file_is_skipped_with_the_reason() {
-    let mut host = Host::bare();
+    let mut host = bare();
     // A directory in place of the file: unreadable for root as well.
     host.file("/usr/local/Ascend/driver/version.info/x", "").file("/usr/local/Ascend/driver/lib64/x", "");
     let found = host.judge("driver", |_| {});
@@ -47,7 +48,7 @@ fn an_unreadable_file_is_skipped_with_the_reason() {
 #[test]
 fn works_there_not_here() {
     let snapshot = |driver: &str, kernel: &str| {
-        let mut host = Host::bare();
+        let mut host = bare();
         host.file("/usr/local/Ascend/driver/version.info", &format!("Version={driver}\n"));
         host.file("/usr/local/Ascend/driver/lib64/x", "").file("/proc/sys/kernel/osrelease", kernel);
         host.file("/usr/local/Ascend/cann-9.0.0/version.cfg", "toolkit_running_version=[1:9.0.0]\n");
@@ -65,7 +66,7 @@ fn works_there_not_here() {
 
 #[test]
 fn what_is_no_snapshot_is_refused() {
-    let mut host = Host::bare();
+    let mut host = bare();
     host.file("/a.json", "{}").file("/b.json", "{\"schema\":\"other/9\",\"checks\":[],\"facts\":{}}");
     let read = |name: &str| Snapshot::read(&host.root().join(name)).unwrap_err();
     assert!(matches!(read("a.json"), DoctorError::NotASnapshot { .. }));
