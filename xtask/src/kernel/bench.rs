@@ -233,7 +233,7 @@ fn render(report: &BenchReport) -> String {
         }
     }
     for (name, case) in cases(report) {
-        if case.seconds.is_none() {
+        if case.times.seconds.is_none() {
             let _ = writeln!(
                 text,
                 "{} {name} {} is wrong and was not timed: {}",
@@ -255,26 +255,26 @@ fn render(report: &BenchReport) -> String {
         (false, 0) => style::error("failed"),
         (false, count) => style::error(format!("{count} slower")),
     };
-    let timed = cases(report).filter(|(_, case)| case.seconds.is_some()).count();
+    let timed = cases(report).filter(|(_, case)| case.times.seconds.is_some()).count();
     let _ = writeln!(text, "{verdict}: {timed} of {} cases; {}", cases(report).count(), report.note);
     text
 }
 
 fn row(name: &str, case: &BenchedCase, compared: bool) -> Vec<Cell> {
-    let time = |of: fn(&Stats) -> f64| case.seconds.as_ref().map_or("-".to_owned(), |stats| human(of(stats)));
+    let time = |of: fn(&Stats) -> f64| case.times.seconds.as_ref().map_or("-".to_owned(), |stats| human(of(stats)));
     let rate = |rate: Option<f64>| rate.map_or("-".to_owned(), |rate| format!("{rate:.3}"));
     let mut cells = vec![
         Cell::new(name),
         Cell::new(&case.case),
-        match case.seconds {
+        match case.times.seconds {
             Some(_) => Cell::new(time(|stats| stats.median)),
             None => Cell::styled(case.status.word(), |text| style::error(text)),
         },
         Cell::new(time(|stats| stats.mad)),
         Cell::new(time(|stats| stats.min)),
         Cell::new(time(|stats| stats.max)),
-        Cell::new(rate(case.gbps)),
-        Cell::new(rate(case.gflops)),
+        Cell::new(rate(case.times.gbps)),
+        Cell::new(rate(case.times.gflops)),
         Cell::new(case.roofline.map_or("-".to_owned(), |roofline| format!("{:.1} %", roofline.share * 100.0))),
     ];
     if compared {

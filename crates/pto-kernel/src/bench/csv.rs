@@ -12,7 +12,7 @@ pub fn to_csv(report: &BenchReport) -> String {
     let mut text = COLUMNS.to_owned();
     for kernel in &report.kernels {
         for case in &kernel.cases {
-            let stats = |of: fn(&super::Stats) -> f64| number(case.seconds.as_ref().map(of));
+            let stats = |of: fn(&super::Stats) -> f64| number(case.times.seconds.as_ref().map(of));
             let timing = |of: fn(&pto_launch::Timing) -> usize| number(kernel.timing.as_ref().map(of));
             let status = serde_json::to_value(case.status).unwrap_or_default();
             let cells = [
@@ -32,10 +32,10 @@ pub fn to_csv(report: &BenchReport) -> String {
                 stats(|stats| stats.max),
                 stats(|stats| stats.mean),
                 stats(|stats| stats.stdev),
-                number(case.bytes),
-                number(case.flops),
-                number(case.gbps),
-                number(case.gflops),
+                number(case.times.bytes),
+                number(case.times.flops),
+                number(case.times.gbps),
+                number(case.times.gflops),
                 number(case.roofline.map(|roofline| roofline.share)),
                 case.comparison.as_ref().map(|comparison| comparison.trend.word().to_owned()).unwrap_or_default(),
                 number(case.comparison.as_ref().and_then(|comparison| comparison.change)),

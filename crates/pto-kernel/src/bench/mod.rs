@@ -20,7 +20,7 @@ use pto_platform::{Soc, Target};
 pub use baseline::{Baseline, BaselineError, Comparison, Thresholds, Trend};
 pub use csv::to_csv;
 pub use plot::{PlotError, plot};
-pub use report::{BenchReport, BenchedCase, BenchedKernel, Measures};
+pub use report::{BenchReport, BenchedCase, BenchedKernel, Measures, Times};
 pub use roofline::{Peaks, Roofline};
 pub use stats::{Stats, human};
 pub use sweep::{Sweep, sweep_cases};
@@ -190,7 +190,7 @@ impl Bench<'_> {
                 BenchedCase { status, message: launched.verdict.to_string(), ..BenchedCase::untimed(&result) }
             }
         };
-        let median = benched.seconds.as_ref().map_or("no times".to_owned(), |stats| human(stats.median));
+        let median = benched.times.seconds.as_ref().map_or("no times".to_owned(), |stats| human(stats.median));
         cx.emit(Event::Finished { task, message: format!("{} {case}: {median}", self.runner.manifest.name) });
         Ok((result, benched))
     }

@@ -69,7 +69,7 @@ fn varying(kernels: &[BenchedKernel]) -> Option<&str> {
 
 fn points<'a>(kernel: &'a BenchedKernel, dim: Option<&str>) -> Vec<Point<'a>> {
     let point = |case: &'a BenchedCase| {
-        let stats = case.seconds.as_ref().filter(|stats| stats.median > 0.0)?;
+        let stats = case.times.seconds.as_ref().filter(|stats| stats.median > 0.0)?;
         let x = dim.and_then(|dim| case.dims.get(dim)).map_or(1.0, |length| *length as f64);
         Some(Point { x, case, median: stats.median, mad: stats.mad })
     };
@@ -87,7 +87,7 @@ fn draw<'a>(svg: &'a mut String, report: &BenchReport, dim: &str, series: &[(&st
     let halves = root.split_evenly((1, 2));
     let times = |point: &Point<'_>| Some((point.median * 1e6, point.mad * 1e6));
     panel(&halves[0], &format!("median and MAD in us over {dim}"), series, times, None)?;
-    let rates = |point: &Point<'_>| Some((point.case.gbps?, 0.0));
+    let rates = |point: &Point<'_>| Some((point.case.times.gbps?, 0.0));
     let peak = series.iter().flat_map(|(_, points)| points).find_map(|point| point.case.roofline?.peaks.gbps);
     panel(&halves[1], &format!("GB/s over {dim}"), series, rates, peak)?;
     root.present()

@@ -109,6 +109,20 @@ pub struct BenchedCase {
     pub status: CaseStatus,
     /// The same in one line.
     pub message: String,
+    /// What it took, and what that makes by the second.
+    #[serde(flatten)]
+    pub times: Times,
+    /// How far the median is from the least possible; nothing where no peak is known.
+    pub roofline: Option<Roofline>,
+    /// What is doubtful about the times.
+    pub warnings: Vec<String>,
+    /// How it compares with a saved run; nothing without one.
+    pub comparison: Option<Comparison>,
+}
+
+/// The times of a case, as reports and records have them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Times {
     /// What the times say; nothing if it was not timed.
     pub seconds: Option<Stats>,
     /// The times in their order, in seconds.
@@ -121,12 +135,6 @@ pub struct BenchedCase {
     pub gbps: Option<f64>,
     /// `flops` by the median, in GFLOP/s.
     pub gflops: Option<f64>,
-    /// How far the median is from the least possible; nothing where no peak is known.
-    pub roofline: Option<Roofline>,
-    /// What is doubtful about the times.
-    pub warnings: Vec<String>,
-    /// How it compares with a saved run; nothing without one.
-    pub comparison: Option<Comparison>,
 }
 
 impl BenchReport {
@@ -146,7 +154,7 @@ impl BenchReport {
         for kernel in &mut self.kernels {
             let (name, target, soc, timing) = (kernel.name.clone(), kernel.target, kernel.soc, kernel.timing);
             for case in &mut kernel.cases {
-                let Some(stats) = &case.seconds else { continue };
+                let Some(stats) = &case.times.seconds else { continue };
                 case.comparison =
                     Some(baseline.compare(&name, target, soc, timing, measures, &case.case, stats, thresholds));
             }
@@ -158,7 +166,7 @@ impl BenchReport {
         let counted = || self.kernels.iter().filter(|kernel| kernel.status != KernelStatus::Skipped);
         let slower =
             |case: &BenchedCase| case.comparison.as_ref().is_some_and(|comparison| comparison.trend == Trend::Slower);
-        let good = |case: &BenchedCase| case.seconds.is_some() && !slower(case);
+        let good = |case: &BenchedCase| case.times.seconds.is_some() && !slower(case);
         let passed = |kernel: &BenchedKernel| kernel.status == KernelStatus::Passed && kernel.cases.iter().all(good);
         self.passed = counted().next().is_some() && counted().all(passed);
     }
@@ -166,7 +174,7 @@ impl BenchReport {
 
 impl BenchedKernel {
     pub(super) fn new(verified: KernelResult, timing: Timing, cases: Vec<BenchedCase>) -> Self {
-        let all = cases.iter().all(|case| case.seconds.is_some());
+        let all = cases.iter().all(|case| case.times.seconds.is_some());
         let status = match verified.status {
             KernelStatus::Passed if !all => KernelStatus::Failed,
             status => status,
@@ -197,12 +205,7 @@ impl BenchedCase {
             block_dim: result.block_dim,
             status: result.status,
             message: result.message.clone(),
-            seconds: None,
-            samples: Vec::new(),
-            bytes: None,
-            flops: None,
-            gbps: None,
-            gflops: None,
+            times: Times::default(),
             roofline: None,
             warnings: Vec::new(),
             comparison: None,
@@ -220,14 +223,16 @@ impl BenchedCase {
         let rate = |amount: i64| (stats.median > 0.0).then(|| amount as f64 / stats.median / 1e9);
         let roofline = Roofline::of(peaks, bytes, flops, stats.median);
         Self {
-            bytes: Some(bytes),
-            flops,
-            gbps: rate(bytes),
-            gflops: flops.and_then(rate),
             roofline,
             warnings: warnings(&stats, roofline),
-            seconds: Some(stats),
-            samples,
+            times: Times {
+                seconds: Some(stats),
+                samples,
+                bytes: Some(bytes),
+                flops,
+                gbps: rate(bytes),
+                gflops: flops.and_then(rate),
+            },
             ..Self::untimed(result)
         }
     }

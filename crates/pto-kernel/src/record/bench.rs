@@ -3,7 +3,7 @@
 use pto_launch::Timing;
 use serde::{Deserialize, Serialize};
 
-use crate::bench::{BenchReport, BenchedCase, BenchedKernel, Measures, Stats};
+use crate::bench::{BenchReport, BenchedCase, BenchedKernel, Measures, Times};
 
 /// The times of one kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,18 +23,9 @@ pub struct RecordedBench {
 pub struct RecordedTimes {
     /// As the command line takes it, `n=4096`.
     pub case: String,
-    /// What the times say; `None` if it was not timed.
-    pub seconds: Option<Stats>,
-    /// The times in their order, in seconds.
-    pub samples: Vec<f64>,
-    /// Bytes moved to and from device memory.
-    pub bytes: Option<i64>,
-    /// Floating-point operations.
-    pub flops: Option<i64>,
-    /// `bytes` by the median, in GB/s.
-    pub gbps: Option<f64>,
-    /// `flops` by the median, in GFLOP/s.
-    pub gflops: Option<f64>,
+    /// What it took.
+    #[serde(flatten)]
+    pub times: Times,
 }
 
 impl RecordedBench {
@@ -51,14 +42,6 @@ impl RecordedBench {
 
 impl RecordedTimes {
     fn of(case: &BenchedCase) -> Self {
-        Self {
-            case: case.case.clone(),
-            seconds: case.seconds,
-            samples: case.samples.clone(),
-            bytes: case.bytes,
-            flops: case.flops,
-            gbps: case.gbps,
-            gflops: case.gflops,
-        }
+        Self { case: case.case.clone(), times: case.times.clone() }
     }
 }

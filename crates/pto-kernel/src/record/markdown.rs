@@ -7,7 +7,7 @@ use pto_platform::RanOn;
 use super::bench::{RecordedBench, RecordedTimes};
 use super::book::Entry;
 use super::model::{Record, RecordedCase};
-use crate::bench::{Stats, human};
+use crate::bench::{Stats, Times, human};
 
 /// All records, one section each.
 pub(super) fn log(entries: &[Entry]) -> String {
@@ -143,7 +143,7 @@ fn row(case: &RecordedCase, text: &mut String) {
 
 fn times(bench: &RecordedBench) -> String {
     let mut text = format!("\n{}\n\n| case | median | MAD | GB/s |\n|---|---|---|---|\n", bench.note);
-    for RecordedTimes { case, seconds, gbps, .. } in &bench.cases {
+    for RecordedTimes { case, times: Times { seconds, gbps, .. } } in &bench.cases {
         let time = |of: fn(&Stats) -> f64| seconds.as_ref().map_or_else(|| "-".to_owned(), |stats| human(of(stats)));
         let rate = gbps.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}"));
         let _ = writeln!(text, "| {case} | {} | {} | {rate} |", time(|stats| stats.median), time(|stats| stats.mad));
