@@ -30,7 +30,7 @@ pub enum Verb {
     Quickstart(quickstart::Args),
     /// Run this workspace's own tests, with all they need set up
     Test(test::Args),
-    /// Kernels: new, adopt, list, build, test, lint, inspect, clean
+    /// Kernels: new, adopt, list, build, test, bench, bind, log, done, lint, inspect, clean
     Kernel(kernel::Args),
     /// Tensors: compare files or directories
     Golden(golden::Args),

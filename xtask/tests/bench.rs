@@ -87,6 +87,12 @@ fn a_saved_run_is_compared_with() {
     let document = scratch.run(&one).expect(1).json();
     assert_eq!(cases(&document)[0]["comparison"]["trend"], "slower");
     assert_eq!(document["passed"], false);
+    for (median, mad) in [(0.0, 0.0), (-1.0, 0.0), (1e308, 0.0), (1.0, -5.0)] {
+        with(median, mad);
+        let ran = scratch.run(&["kernel", "bench", "foo", "--case", "n=64", "--baseline", "old.json"]).expect(2);
+        assert!(ran.says("the times of case n=64 are none that can be measured"), "{ran}");
+    }
+    with(1e-9, 0.0);
     let flushed = bench(&scratch, &["--case", "n=64", "--baseline", "old.json", "--flush", "on"], 0);
     assert_eq!(cases(&flushed)[0]["comparison"]["trend"], "incomparable");
 }

@@ -23,6 +23,19 @@ fn read(bytes: &[u8]) -> Result<Artifact, ArtifactError> {
     Artifact::read(&write(dir.path(), bytes))
 }
 
+/// The file takes no room: all but its first bytes is a hole.
+#[test]
+fn what_fits_into_no_memory_is_refused_by_its_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = write(dir.path(), &library(A2A3).build());
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(30 << 30).unwrap();
+    let message = Artifact::read(&path).unwrap_err().to_string();
+    assert!(message.ends_with("libkernel.so` has 30720 MiB, expected at most 2048 MiB"), "{message}");
+    std::fs::write(&path, "\0").unwrap();
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(30 << 30).unwrap();
+    assert!(matches!(Artifact::read(&path), Err(ArtifactError::NotElf { .. })));
+}
+
 /// As bisheng makes one: the launcher, and a vector and a mix kernel.
 fn library(flags: u32) -> Elf {
     let vector_kernel = [1, 0, 4, 0, 7, 0, 0, 0, 3, 0, 4, 0, 1, 0, 2, 0];

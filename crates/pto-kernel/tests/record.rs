@@ -146,6 +146,28 @@ fn a_later_run_takes_the_place_of_an_earlier_one_and_an_interrupted_one_never_do
     assert_eq!(log.matches("## vec_add on a2a3 (test): passed").count(), 2);
 }
 
+/// A copy of a kernel that is tried elsewhere is another kernel, as long as both are there.
+#[test]
+fn kernels_of_one_name_keep_their_own_records() {
+    let (dir, copy) = (manifest_dir(), manifest_dir());
+    let book = Logbook::at(dir.path().join("verification"));
+    let of = |dir: &Path, written_at: &str| {
+        let record = record(&context(dir), &load(dir), Target::A2a3, &[1]);
+        Record { written_at: written_at.into(), ..record }
+    };
+    let written = || -> Vec<String> {
+        book.contents().unwrap().entries.into_iter().map(|entry| entry.record.written_at).collect()
+    };
+    for (dir, written_at) in [(dir.path(), "first"), (copy.path(), "copy"), (copy.path(), "copy again")] {
+        book.save(&[of(dir, written_at)]).unwrap();
+    }
+    assert_eq!(written(), ["copy again", "first"]);
+    let last = of(dir.path(), "the only one");
+    drop(copy);
+    book.save(&[last]).unwrap();
+    assert!(written().contains(&"the only one".to_owned()));
+}
+
 #[test]
 fn a_table_of_markdown_is_not_broken_by_what_stands_in_it() {
     let dir = manifest_dir();
