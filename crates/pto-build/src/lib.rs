@@ -1,0 +1,3 @@
+//! A PyPTO home and checkout: set up, built, updated, and how it stands.
+//!
+//! This crate must not know containers, nor the command line.

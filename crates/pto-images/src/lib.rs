@@ -1,0 +1,4 @@
+//! The published images: their configuration, plans that freeze every revision, publication, promotion and rollback in an OCI
+//! registry.
+//!
+//! This crate must not know kernels, how a developer starts a container, nor the command line.
