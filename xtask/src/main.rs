@@ -18,6 +18,7 @@ mod progress;
 mod ptoas;
 mod quickstart;
 mod setup;
+mod setup_home;
 mod store;
 mod style;
 mod test;
@@ -70,6 +71,7 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Devices(args) => devices::run(args),
         cli::Verb::Triage(args) => triage::run(args),
         cli::Verb::Ptoas(args) => ptoas::run(args),
+        cli::Verb::Setup(args) => setup_home::run(args),
         cli::Verb::Env(args) => env::run(args),
         cli::Verb::Store(args) => store::run(args),
         cli::Verb::Bundle(args) => bundle::run(args),

@@ -1,3 +1,21 @@
 //! A PyPTO home and checkout: set up, built, updated, and how it stands.
 //!
+//! - [`setup`]: a home gets `uv`, a Python environment in which PyPTO can be built, and our own program under its names;
+//! - [`plan_setup`]: what that would do.
+//!
 //! This crate must not know containers, nor the command line.
+
+mod home;
+mod reach;
+mod setup;
+mod uv;
+mod venv;
+
+pub use home::{Home, checkout_of, is_checkout};
+pub use reach::User;
+pub use setup::{
+    ACTIVATE, Attempt, Fault, Helpers, HelpersStep, PROGRAM, PackagesStep, Plan, Receipt, Requirements, Setup,
+    SetupError, SetupOptions, VenvStep, plan_setup, setup, stale_helpers,
+};
+pub use uv::{UvChoice, UvStep};
+pub use venv::{PythonFacts, PythonVersion, Standing, Unfit, examine};

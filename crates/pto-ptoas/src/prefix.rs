@@ -130,7 +130,9 @@ mod tests {
 
     #[test]
     fn the_place_follows_the_variables_in_order() {
-        let root = |vars: &[(&str, &str)]| Prefix::of(&Context::fake("/cwd", vars.iter().copied()), None).unwrap().root().to_path_buf();
+        let root = |vars: &[(&str, &str)]| {
+            Prefix::of(&Context::fake("/cwd", vars.iter().copied()), None).unwrap().root().to_path_buf()
+        };
         assert_eq!(root(&[("A", "1")]), Path::new("/opt/pypto/ptoas"));
         assert_eq!(root(&[("PYPTO_HOME", "/h")]), Path::new("/h/ptoas"));
         assert_eq!(root(&[("PYPTO_HOME", "/h"), ("PTOAS_ROOT", "p/q")]), Path::new("/cwd/p/q"));

@@ -89,7 +89,7 @@ impl Error {
     }
 
     /// An error of writing in a place that a user chose: tells a full disk and missing permission from the rest.
-    pub(crate) fn place(action: &'static str, under: &Path, source: io::Error) -> Self {
+    pub fn place(action: &'static str, under: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Self::NotWritable { path: under.to_owned(), source }
