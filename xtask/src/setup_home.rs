@@ -143,8 +143,7 @@ impl From<SetupError> for Failure {
         let (message, hint) = (with_causes(&error), error.hint());
         match error.fault() {
             Fault::Input => Self::usage(message, hint),
-            Fault::Machine => Self::blocked(message, hint),
-            Fault::Verdict => Self::negative(message, hint),
+            Fault::Machine | Fault::Sources => Self::blocked(message, hint),
             Fault::Interrupt => Self::interrupted(),
         }
     }

@@ -5,10 +5,6 @@ use std::path::{Path, PathBuf};
 use pto_context::Context;
 use pto_store::{Lock, Slot};
 
-/// Where the images keep their own files.
-const DEFAULT_HOME: &str = "/opt/pypto";
-/// Where the images keep their checkout.
-const DEFAULT_SRC: &str = "/workspace/pypto";
 /// What every checkout of PyPTO has.
 const PINS: &str = "toolchain/versions.env";
 /// How the name of a file ends that has no name of its own yet.
@@ -23,9 +19,7 @@ pub struct Home {
 impl Home {
     /// The home: what was named, else `PYPTO_HOME`, else `/opt/pypto`.
     pub fn of(cx: &Context, named: Option<&Path>) -> Self {
-        let from_variable = || cx.var_os("PYPTO_HOME").map(PathBuf::from);
-        let root = named.map(Path::to_path_buf).or_else(from_variable).unwrap_or_else(|| DEFAULT_HOME.into());
-        Self { root: cx.cwd().join(root) }
+        Self { root: named.map_or_else(|| pto_checkout::pypto_home(cx), |named| cx.cwd().join(named)) }
     }
 
     /// Its directory.
@@ -101,38 +95,12 @@ fn is_draft(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(DRAFT)
 }
 
-/// The checkout that is meant: what was named, else `PYPTO_SRC`, whatever is there; else where the images keep it or the
-/// working directory, whichever is one.
-pub fn checkout_of(cx: &Context, named: Option<&Path>) -> Option<PathBuf> {
-    let from_variable = || cx.var_os("PYPTO_SRC").map(PathBuf::from);
-    if let Some(given) = named.map(Path::to_path_buf).or_else(from_variable) {
-        return Some(cx.cwd().join(given));
-    }
-    [PathBuf::from(DEFAULT_SRC), cx.cwd().to_path_buf()].into_iter().find(|dir| is_checkout(dir))
+/// The checkout that is meant: what was named, else where one is looked for.
+pub(crate) fn checkout_of(cx: &Context, named: Option<&Path>) -> Option<PathBuf> {
+    named.map_or_else(|| pto_checkout::pypto_source(cx), |named| Some(cx.cwd().join(named)))
 }
 
 /// Whether a directory is a checkout of PyPTO: it has the file with its pins.
-pub fn is_checkout(dir: &Path) -> bool {
+pub(crate) fn is_checkout(dir: &Path) -> bool {
     dir.join(PINS).is_file()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_places_follow_options_variables_and_the_images() {
-        let dir = tempfile::tempdir().unwrap();
-        let cx = |vars: &[(&str, &str)]| Context::fake(dir.path(), vars.iter().copied());
-        let home = |vars: &[(&str, &str)], named: Option<&str>| Home::of(&cx(vars), named.map(Path::new)).root;
-        assert_eq!(home(&[], None), Path::new("/opt/pypto"));
-        assert_eq!(home(&[("PYPTO_HOME", "/h")], None), Path::new("/h"));
-        assert_eq!(home(&[("PYPTO_HOME", "/h")], Some("rel")), dir.path().join("rel"));
-        let src = |vars: &[(&str, &str)], named: Option<&str>| checkout_of(&cx(vars), named.map(Path::new));
-        assert_eq!(src(&[("PYPTO_SRC", "/s")], Some("/named")), Some("/named".into()));
-        assert_eq!(src(&[("PYPTO_SRC", "/s")], None), Some("/s".into()));
-        fs_err::create_dir(dir.path().join("toolchain")).unwrap();
-        fs_err::write(dir.path().join(PINS), "").unwrap();
-        assert!(src(&[], None).is_some_and(|found| is_checkout(&found)));
-    }
 }

@@ -5,17 +5,18 @@
 //!
 //! This crate must not know containers, nor the command line.
 
+mod error;
 mod home;
 mod reach;
 mod setup;
 mod uv;
 mod venv;
 
-pub use home::{Home, checkout_of, is_checkout};
-pub use reach::User;
+pub use error::{Error, Fault};
+pub use home::Home;
 pub use setup::{
-    ACTIVATE, Attempt, Fault, Helpers, HelpersStep, PROGRAM, PackagesStep, Plan, Receipt, Requirements, Setup,
-    SetupError, SetupOptions, VenvStep, plan_setup, setup, stale_helpers,
+    ACTIVATE, Attempt, Helpers, HelpersStep, PROGRAM, PackagesStep, Plan, Receipt, Requirements, Setup, SetupError,
+    SetupOptions, VenvStep, plan_setup, setup, stale_helpers,
 };
 pub use uv::{UvChoice, UvStep};
 pub use venv::{PythonFacts, PythonVersion, Standing, Unfit, examine};

@@ -3,20 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::error::Fault;
 use crate::venv::Unfit;
-
-/// Whose it is that something did not work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// What was given: an option, a file of the checkout.
-    Input,
-    /// This machine lacks something.
-    Machine,
-    /// What was found is not what was asked for.
-    Verdict,
-    /// The user asked for the end.
-    Interrupt,
-}
 
 /// A command that ended badly.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,6 +96,9 @@ pub enum SetupError {
     /// A child could not be run.
     #[error(transparent)]
     Process(#[from] pto_process::Error),
+    /// A pin of the checkout cannot be read.
+    #[error(transparent)]
+    Checkout(#[from] pto_checkout::Error),
     /// A directory cannot be written, is full, or the user asked for the end.
     #[error(transparent)]
     Store(#[from] pto_store::Error),
@@ -147,6 +138,7 @@ impl SetupError {
                 format!("move it away: mv {0} {0}.old", pto_process::shell_word(&venv.display().to_string()))
             }
             Self::Process(error) => return error.hint(),
+            Self::Checkout(error) => return error.hint(),
             Self::Store(pto_store::Error::NotWritable { .. }) => {
                 "run it as the owner of that directory, or choose another home: `--pypto-home DIR`".to_owned()
             }
@@ -169,8 +161,8 @@ impl SetupError {
             | Self::Malformed { .. }
             | Self::BadTag { .. }
             | Self::Foreign { .. }
+            | Self::Checkout(_)
             | Self::Seconds(_) => Fault::Input,
-            Self::NotUv { .. } => Fault::Verdict,
             _ => Fault::Machine,
         }
     }

@@ -11,17 +11,17 @@ pub(crate) mod step;
 
 use std::path::{Path, PathBuf};
 
+use pto_checkout::Owner;
 use pto_context::{Context, Event};
 use pto_process::Invocation;
 use serde::Serialize;
 
-pub use error::{Attempt, Fault, SetupError};
+pub use error::{Attempt, SetupError};
 pub use helpers::{ACTIVATE, Helpers, HelpersStep, PROGRAM, stale_helpers};
 pub use receipt::Receipt;
 pub use requirements::Requirements;
 
 use crate::home::{Home, checkout_of};
-use crate::reach::User;
 use crate::uv::{self, UvChoice, UvStep};
 use crate::venv::{self, PythonFacts, PythonVersion, Standing};
 
@@ -147,7 +147,7 @@ struct Job<'a> {
     requirements: Option<Requirements>,
     uv: UvChoice,
     /// Who builds in the environment, if that is somebody else.
-    builder: Option<User>,
+    builder: Option<Owner>,
 }
 
 impl<'a> Job<'a> {
@@ -156,11 +156,11 @@ impl<'a> Job<'a> {
         let requirements = match (&src, options.helpers_only) {
             (_, true) => None,
             (None, false) => return Err(SetupError::NoCheckout),
-            (Some(src), false) => Some(Requirements::read(src)?),
+            (Some(src), false) => Some(Requirements::read(cx, src)?),
         };
         let uv = UvChoice::of(cx, options.uv_version.as_deref())?;
-        let builder = src.as_deref().and_then(User::owner_of);
-        let builder = builder.filter(|owner| owner.uid != rustix::process::geteuid().as_raw());
+        let builder = src.as_deref().and_then(|src| Owner::of(src).ok());
+        let builder = builder.filter(|owner| owner.uid != Owner::of_this_process().uid);
         Ok(Self { options, home: Home::of(cx, options.home.as_deref()), src, requirements, uv, builder })
     }
 

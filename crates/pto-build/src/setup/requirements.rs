@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use pto_checkout::{Pins, PythonPin};
+use pto_context::Context;
 use serde::Deserialize;
 
 use super::error::SetupError;
@@ -10,8 +12,6 @@ use crate::venv::PythonVersion;
 
 /// The version that the images have, and that the pinned PTOAS is built for.
 const USUAL: PythonVersion = PythonVersion { major: 3, minor: 10 };
-/// No version beyond this one is tried for a checkout that excludes [`USUAL`].
-const HIGHEST_MINOR: u32 = 30;
 
 /// What the environment has to hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +40,6 @@ struct BuildSystem {
 
 #[derive(Deserialize, Default)]
 struct Project {
-    #[serde(default, rename = "requires-python")]
-    requires_python: Option<String>,
     #[serde(default)]
     dependencies: Vec<String>,
 }
@@ -51,7 +49,7 @@ impl Requirements {
     ///
     /// # Errors
     /// It is no complete checkout, or a file of it cannot be understood.
-    pub fn read(src: &Path) -> Result<Self, SetupError> {
+    pub fn read(cx: &Context, src: &Path) -> Result<Self, SetupError> {
         let missing = |missing| SetupError::NotACheckout { src: src.to_path_buf(), missing };
         if !home::is_checkout(src) {
             return Err(missing("toolchain/versions.env"));
@@ -59,7 +57,8 @@ impl Requirements {
         let own = project(&src.join("pyproject.toml"))?.ok_or_else(|| missing("pyproject.toml"))?;
         // A checkout whose submodules are not there yet is built later; its runtime's needs are then those of the next setup.
         let runtime = project(&src.join("runtime/pyproject.toml"))?.unwrap_or_default();
-        let python = version(src, own.project.requires_python.as_deref())?;
+        let pins = Pins::read(cx, src)?;
+        let python = pins.python.map_or(Ok(USUAL), |pin| version(&pin))?;
         let mut packages: Vec<String> = Vec::new();
         for package in [&own.build_system.requires, &runtime.build_system.requires]
             .into_iter()
@@ -70,8 +69,7 @@ impl Requirements {
                 packages.push(package.clone());
             }
         }
-        let constraints = Some(src.join("build-constraints.txt")).filter(|file| file.is_file());
-        Ok(Self { python, packages, constraints })
+        Ok(Self { python, packages, constraints: pins.build_constraints })
     }
 }
 
@@ -84,114 +82,31 @@ fn project(file: &Path) -> Result<Option<PyProject>, SetupError> {
     toml::from_str(&text).map(Some).map_err(|error| malformed(error.to_string().trim_end().to_owned()))
 }
 
-/// What `.python-version` says; else the usual one, unless `requires-python` excludes it: then the lowest that it allows.
-fn version(src: &Path, requires: Option<&str>) -> Result<PythonVersion, SetupError> {
-    let file = src.join(".python-version");
-    if let Ok(text) = fs_err::read_to_string(&file) {
-        let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
-        return first.and_then(parse_version).ok_or_else(|| SetupError::Malformed {
-            file,
-            why: "expected a version of Python such as `3.10`".to_owned(),
-        });
-    }
-    let Some(requires) = requires else { return Ok(USUAL) };
-    let file = src.join("pyproject.toml");
-    let malformed = || SetupError::Malformed {
-        file: file.clone(),
-        why: format!("`requires-python` is `{requires}`; expected bounds such as `>=3.10`"),
+/// The version that a checkout names; where it names a lowest one, the usual one if that is not lower.
+fn version(pin: &PythonPin) -> Result<PythonVersion, SetupError> {
+    let mut parts = pin.version.split('.').map(str::parse);
+    let (Some(Ok(major)), Some(Ok(minor))) = (parts.next(), parts.next()) else {
+        let why = format!("it asks for Python `{}`; expected a version such as `3.10`", pin.version);
+        return Err(SetupError::Malformed { file: pin.file.clone(), why });
     };
-    let bounds: Vec<Bound> =
-        requires.split(',').map(|part| Bound::parse(part.trim())).collect::<Option<_>>().ok_or_else(malformed)?;
-    let allowed = |minor: &u32| bounds.iter().all(|bound| bound.allows((3, *minor)));
-    let minor = Some(USUAL.minor).filter(&allowed).or_else(|| (0..HIGHEST_MINOR).find(&allowed));
-    minor.map(|minor| PythonVersion { major: 3, minor }).ok_or_else(malformed)
-}
-
-/// `3.10`, `3.10.4`, `cpython-3.10`.
-fn parse_version(text: &str) -> Option<PythonVersion> {
-    let text = text.strip_prefix("cpython").map_or(text, |rest| rest.trim_start_matches(['-', '@']));
-    let mut parts = text.split('.').map(str::parse);
-    Some(PythonVersion { major: parts.next()?.ok()?, minor: parts.next()?.ok()? })
-}
-
-/// One condition of `requires-python`, looked at for whole minor versions: `>=3.10.2` allows 3.10.
-struct Bound<'a> {
-    operator: &'a str,
-    version: (u32, u32),
-    /// Whether it names a patch release, or all of a minor one.
-    is_patch: bool,
-}
-
-impl<'a> Bound<'a> {
-    const OPERATORS: [&'static str; 8] = ["===", "~=", "==", "!=", "<=", ">=", "<", ">"];
-
-    fn parse(text: &'a str) -> Option<Self> {
-        let operator = Self::OPERATORS.into_iter().find(|operator| text.starts_with(operator))?;
-        let version = text[operator.len()..].trim();
-        let mut parts = version.split('.');
-        let major = parts.next()?.parse().ok()?;
-        let minor = parts.next().filter(|part| *part != "*").map_or(Some(0), |part| part.parse().ok())?;
-        let is_patch = parts.next().is_some_and(|part| part != "*");
-        Some(Self { operator, version: (major, minor), is_patch })
-    }
-
-    fn allows(&self, minor: (u32, u32)) -> bool {
-        match self.operator {
-            ">=" => minor >= self.version,
-            ">" if self.is_patch => minor >= self.version,
-            ">" => minor > self.version,
-            "<=" => minor <= self.version,
-            "<" if self.is_patch => minor <= self.version,
-            "<" => minor < self.version,
-            "!=" => self.is_patch || minor != self.version,
-            "~=" if self.is_patch => minor == self.version,
-            "~=" => minor.0 == self.version.0 && minor >= self.version,
-            _ => minor == self.version,
-        }
-    }
+    let named = PythonVersion { major, minor };
+    Ok(if pin.exact { named } else { named.max(USUAL) })
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
-    fn wanted(requires: &str) -> Option<String> {
-        version(Path::new("/gone"), Some(requires)).ok().map(|version| version.to_string())
-    }
-
     #[test]
-    fn the_usual_version_unless_the_checkout_excludes_it() {
-        for (requires, expected) in [
-            (">=3.10", "3.10"),
-            (">=3.9", "3.10"),
-            (">=3.9,<4", "3.10"),
-            (">=3.10.2, <3.13", "3.10"),
-            (">=3.11", "3.11"),
-            (">3.10", "3.11"),
-            ("~=3.12.1", "3.12"),
-            ("==3.9.*", "3.9"),
-            ("<3.10", "3.0"),
-            (">=3.8,!=3.10.*", "3.8"),
-        ] {
-            assert_eq!(wanted(requires).as_deref(), Some(expected), "{requires}");
-        }
-        for bad in ["3.10", ">=three", ">=3.10,<3.9", "~3.10", ""] {
-            assert_eq!(wanted(bad), None, "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_file_of_the_checkout_counts_before_that() {
-        let dir = tempfile::tempdir().unwrap();
-        let read = |text: &str| {
-            fs_err::write(dir.path().join(".python-version"), text).unwrap();
-            version(dir.path(), Some(">=3.10")).map(|version| version.to_string())
+    fn the_usual_version_unless_the_checkout_asks_for_another() {
+        let wanted = |text: &str, exact: bool| {
+            let pin = PythonPin { version: text.to_owned(), exact, file: "pyproject.toml".into() };
+            version(&pin).map(|version| version.to_string())
         };
-        assert_eq!(read("# for all\n3.11.7\n").unwrap(), "3.11");
-        assert_eq!(read("cpython-3.12\n").unwrap(), "3.12");
-        assert!(read("pypy").unwrap_err().to_string().contains(".python-version"));
+        for (text, lowest, exact) in [("3.9", "3.10", "3.9"), ("3.10.4", "3.10", "3.10"), ("3.12", "3.12", "3.12")] {
+            assert_eq!((wanted(text, false).unwrap(), wanted(text, true).unwrap()), (lowest.into(), exact.into()));
+        }
+        assert!(wanted("3", true).unwrap_err().to_string().contains("expected a version such as `3.10`"));
     }
 
     #[test]
@@ -201,7 +116,8 @@ mod tests {
             fs_err::create_dir_all(dir.path().join(name).parent().unwrap()).unwrap();
             fs_err::write(dir.path().join(name), text).unwrap();
         };
-        assert!(Requirements::read(dir.path()).unwrap_err().to_string().contains("`toolchain/versions.env`"));
+        let read = || Requirements::read(&Context::fake("/", [("A", "1")]), dir.path());
+        assert!(read().unwrap_err().to_string().contains("`toolchain/versions.env`"));
         write("toolchain/versions.env", "");
         write(
             "pyproject.toml",
@@ -211,19 +127,12 @@ mod tests {
             "runtime/pyproject.toml",
             "[build-system]\nrequires = [\"nanobind\"]\n[project]\ndependencies = [\"cloudpickle\"]\n",
         );
-        let read = Requirements::read(dir.path()).unwrap();
-        assert_eq!(read.packages, ["cmake>=3.15", "nanobind", "numpy>=2", "cloudpickle"]);
-        assert_eq!((read.python, read.constraints), (USUAL, None));
+        let found = read().unwrap();
+        assert_eq!(found.packages, ["cmake>=3.15", "nanobind", "numpy>=2", "cloudpickle"]);
+        assert_eq!((found.python, found.constraints), (USUAL, None));
         write("build-constraints.txt", "nanobind==2.1\n");
-        assert!(Requirements::read(dir.path()).unwrap().constraints.is_some());
+        assert!(read().unwrap().constraints.is_some());
         write("pyproject.toml", "[build-system\n");
-        assert!(Requirements::read(dir.path()).unwrap_err().to_string().contains("pyproject.toml"));
-    }
-
-    proptest! {
-        #[test]
-        fn never_panics(text in "[<>=!~0-9., *x-]{0,24}") {
-            let _ = (wanted(&text), parse_version(&text));
-        }
+        assert!(read().unwrap_err().to_string().contains("pyproject.toml"));
     }
 }

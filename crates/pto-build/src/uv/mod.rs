@@ -138,9 +138,9 @@ fn put(cx: &Context, home: &Home, from: &Path, version: Option<&str>) -> Result<
     Ok(())
 }
 
-/// What the program says it is; `None` if it is not there, is a script that only leads to another one, or does not work.
+/// What the program says it is; `None` if it is not there or does not work.
 pub(crate) fn version_of(cx: &Context, path: &Path) -> Result<Option<String>, SetupError> {
-    if !is_binary(path) {
+    if !path.is_file() {
         return Ok(None);
     }
     let output = match Invocation::new(path).arg("--version").deadline(ANSWER).run(cx) {
@@ -163,7 +163,7 @@ fn is_binary(path: &Path) -> bool {
     read.is_ok() && &start == b"\x7fELF"
 }
 
-/// Where a `uv` may be: on `PATH`, behind shims of `pyenv`, where its own installer puts it.
+/// Where a `uv` may be that can be copied: on `PATH`, behind shims of `pyenv`, where its own installer puts it.
 fn candidates(cx: &Context) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = which::which_in_global("uv", cx.var_os("PATH")).into_iter().flatten().collect();
     let shims: Vec<PathBuf> = found.iter().filter_map(|path| Some(path.parent()?.to_path_buf())).collect();
@@ -175,6 +175,7 @@ fn candidates(cx: &Context) -> Vec<PathBuf> {
     }
     let home = cx.var_os("HOME").map(PathBuf::from);
     found.extend(home.iter().flat_map(|home| [".local/bin/uv", ".cargo/bin/uv"].map(|path| home.join(path))));
+    found.retain(|path| is_binary(path));
     found
 }
 

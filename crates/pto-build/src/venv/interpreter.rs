@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pto_checkout::Owner;
 use pto_context::Context;
 use pto_process::{Error as ProcessError, Invocation, Status};
 use serde::Deserialize;
 
 use super::PythonVersion;
-use crate::reach::User;
+use crate::reach::can_read;
 use crate::setup::SetupError;
 
 /// How long an interpreter may take to answer. They start in a tenth of a second; a home on a network does not.
@@ -85,10 +86,10 @@ impl PythonFacts {
     }
 
     /// What of it the builder could not read, if anything.
-    pub(super) fn is_closed_to(&self, python: &Path, builder: Option<User>) -> Option<String> {
+    pub(super) fn is_closed_to(&self, python: &Path, builder: Option<Owner>) -> Option<String> {
         let builder = builder?;
         let files = [Some(python), Some(&self.python_h), Some(&self.pyconfig_h), self.library().map(PathBuf::as_path)];
-        let closed = files.into_iter().flatten().find(|file| !builder.can_read(file))?;
+        let closed = files.into_iter().flatten().find(|file| !can_read(builder, file))?;
         Some(format!("`{}` cannot be read by the checkout's owner (uid {})", closed.display(), builder.uid))
     }
 

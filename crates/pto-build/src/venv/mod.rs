@@ -4,13 +4,13 @@ mod interpreter;
 
 use std::path::{Path, PathBuf};
 
+use pto_checkout::Owner;
 use pto_context::Context;
 use pto_process::Invocation;
 
 pub use interpreter::{PythonFacts, Unfit};
 
 use crate::home::Home;
-use crate::reach::User;
 use crate::setup::step;
 use crate::setup::{Attempt, SetupError};
 
@@ -73,7 +73,7 @@ pub fn examine(
     cx: &Context,
     venv: &Path,
     wanted: PythonVersion,
-    builder: Option<User>,
+    builder: Option<Owner>,
 ) -> Result<Standing, SetupError> {
     if venv.symlink_metadata().is_err() {
         return Ok(Standing::Absent);
@@ -117,7 +117,7 @@ pub(crate) fn find_python(
     cx: &Context,
     home: &Home,
     wanted: PythonVersion,
-    builder: Option<User>,
+    builder: Option<Owner>,
 ) -> Result<Result<(PathBuf, PythonFacts), Vec<Unfit>>, SetupError> {
     let version = Some((wanted.major, wanted.minor));
     let own = cx.clone().with_var("UV_PYTHON_INSTALL_DIR", home.pythons());
