@@ -95,6 +95,12 @@ fn is_draft(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(DRAFT)
 }
 
+/// The surroundings of children that fetch something: through a proxy, if one was given.
+pub(crate) fn with_proxy(cx: &Context, proxy: Option<&str>) -> Context {
+    let names = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+    proxy.map_or_else(|| cx.clone(), |proxy| names.iter().fold(cx.clone(), |cx, name| cx.with_var(*name, proxy)))
+}
+
 /// The checkout that is meant: what was named, else where one is looked for.
 pub(crate) fn checkout_of(cx: &Context, named: Option<&Path>) -> Option<PathBuf> {
     named.map_or_else(|| pto_checkout::pypto_source(cx), |named| Some(cx.cwd().join(named)))

@@ -21,7 +21,7 @@ pub use helpers::{ACTIVATE, Helpers, HelpersStep, PROGRAM, stale_helpers};
 pub use receipt::Receipt;
 pub use requirements::Requirements;
 
-use crate::home::{Home, checkout_of};
+use crate::home::{self, Home, checkout_of};
 use crate::uv::{self, UvChoice, UvStep};
 use crate::venv::{self, PythonFacts, PythonVersion, Standing};
 
@@ -131,7 +131,7 @@ pub fn plan_setup(cx: &Context, options: &SetupOptions) -> Result<Setup, SetupEr
 /// See [`SetupError`]. What was usable before still is.
 pub fn setup(cx: &Context, options: &SetupOptions) -> Result<Setup, SetupError> {
     let job = Job::new(cx, options)?;
-    let cx = &job.with_proxy(cx);
+    let cx = &home::with_proxy(cx, options.proxy.as_deref());
     let _lock = job.home.lock(cx)?;
     job.home.sweep();
     let planned = job.planned(cx)?;
@@ -162,13 +162,6 @@ impl<'a> Job<'a> {
         let builder = src.as_deref().and_then(|src| Owner::of(src).ok());
         let builder = builder.filter(|owner| owner.uid != Owner::of_this_process().uid);
         Ok(Self { options, home: Home::of(cx, options.home.as_deref()), src, requirements, uv, builder })
-    }
-
-    /// The surroundings of children that fetch something.
-    fn with_proxy(&self, cx: &Context) -> Context {
-        let names = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
-        let proxy = self.options.proxy.as_ref();
-        proxy.map_or_else(|| cx.clone(), |proxy| names.iter().fold(cx.clone(), |cx, name| cx.with_var(*name, proxy)))
     }
 
     fn planned(&self, cx: &Context) -> Result<Setup, SetupError> {

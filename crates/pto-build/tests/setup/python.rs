@@ -9,16 +9,16 @@ const FUTURE: &str = "3.77";
 
 /// Plays `uv`: keeps what it is asked, installs an interpreter, makes environments with it.
 const UV: &str = r#"
-echo "$*" >> "@/asked"
+echo "$*" >> "%/asked"
 case "$1 $2" in
 --version*) echo "uv 1.2.3" ;;
 "python install")
-    [ -e "@/unreachable" ] && { echo "error: error sending request: dns error" >&2; exit 2; }
+    [ -e "%/unreachable" ] && { echo "error: error sending request: dns error" >&2; exit 2; }
     dir=$6/cpython-3.77.0-linux/bin
-    mkdir -p "$dir" && cp "@/interpreter" "$dir/python3.77" ;;
+    mkdir -p "$dir" && cp "%/interpreter" "$dir/python3.77" ;;
 venv*)
     for dir in "$@"; do :; done
-    mkdir -p "$dir/bin" && touch "$dir/pyvenv.cfg" "$dir/bin/activate" && cp "@/interpreter" "$dir/bin/python" ;;
+    mkdir -p "$dir/bin" && touch "$dir/pyvenv.cfg" "$dir/bin/activate" && cp "%/interpreter" "$dir/bin/python" ;;
 esac
 "#;
 
@@ -26,7 +26,7 @@ fn world() -> World {
     let world = World::bare();
     world.write("src/.python-version", FUTURE);
     let at = world.path("").display().to_string().trim_end_matches('/').to_owned();
-    world.program("home/bin/uv", &UV.replace('@', &at));
+    world.program("home/bin/uv", &UV.replace('%', &at));
     let file = |name: &str| {
         world.write(name, "");
         world.path(name).display().to_string()
@@ -55,7 +55,7 @@ fn uv_installs_what_is_not_here_into_the_home() {
     let made = format!("--prompt pypto --python {pythons}/cpython-3.77.0-linux/bin/python3.77 ");
     assert!(asked[1].starts_with("venv --no-project ") && asked[1].contains(&made), "{}", asked[1]);
     assert!(asked[2].starts_with("pip install ") && asked[2].contains("--constraint"), "{}", asked[2]);
-    assert!(asked[2].ends_with(" tiny>=1.0 small"), "{}", asked[2]);
+    assert!(asked[2].contains(" tiny>=1.0 small"), "{}", asked[2]);
     assert_eq!(asked.len(), 3, "{asked:?}");
     assert!(world.setup().unwrap().plan.is_empty());
 }

@@ -10,7 +10,7 @@ use pto_store::Lock;
 use crate::support::World;
 
 /// How often a setup is killed.
-const KILLS: u32 = 24;
+const KILLS: u32 = 12;
 
 #[test]
 fn killed_at_any_moment_the_old_environment_works_and_the_next_run_finishes() {
@@ -78,7 +78,11 @@ fn who_has_to_wait_says_for_whom() {
             assert!(start.elapsed() < Duration::from_secs(60), "it does not say that it waits");
             std::thread::sleep(Duration::from_millis(20));
         };
-        let expected = format!("Waiting for process {} that is preparing `setup of `{}``", std::process::id(), world.home().display());
+        let expected = format!(
+            "Waiting for process {} that is preparing `setup of `{}``",
+            std::process::id(),
+            world.home().display()
+        );
         assert_eq!(message, expected);
         assert!(!waiting.is_finished());
         drop(held);

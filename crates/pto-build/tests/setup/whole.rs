@@ -28,11 +28,14 @@ fn a_home_from_nothing_and_then_nothing_to_do() {
     assert_eq!(places.map(identity), before);
 }
 
+/// What is done to an environment: its name, what is said of it then, the deed.
+type Damage = (&'static str, &'static str, fn(&World));
+
 #[test]
 fn what_will_not_do_is_replaced_and_what_is_complete_kept() {
     let Some(world) = World::new() else { return };
     world.setup().unwrap();
-    let damages: [(&str, &str, fn(&World)); 5] = [
+    let damages: [Damage; 5] = [
         ("bin/activate", "it has no `bin/activate`", |world| remove(world, "bin/activate")),
         ("pyvenv.cfg", "it has no `pyvenv.cfg`", |world| remove(world, "pyvenv.cfg")),
         ("bin/python", "its interpreter does not answer: it is not there", |world| {
