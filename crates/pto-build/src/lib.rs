@@ -4,17 +4,27 @@
 //! - [`plan_setup`]: what that would do;
 //! - [`pull`] and [`plan_pull`]: its repositories go forwards on their own branches, or nothing happens;
 //! - [`continuation`]: the checkout's own updater, which goes on from there.
+//! - [`build()`]: the project's own extension with native CMake, with what is there where that is sound and from scratch
+//!   where it is not, then the runtime's wheel;
+//! - [`plan_build`]: what that would do, and why;
+//! - [`patches`]: the managed patches of an image, and the record of what was built with them.
 //!
 //! This crate must not know containers, nor the command line.
 
+mod build;
 mod error;
 mod home;
+pub mod patches;
 mod reach;
 mod setup;
 mod update;
 mod uv;
 mod venv;
 
+pub use build::{
+    ArtifactChange, Became, BuildOptions, BuildPlan, Built, Change, Decision, Input, Inputs, Jobs, PtoIsa,
+    PtoIsaSources, Reason, Step, build, plan_build,
+};
 pub use error::{Error, Fault};
 pub use home::Home;
 pub use setup::{

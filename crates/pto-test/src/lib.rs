@@ -3,6 +3,7 @@
 //!
 //! It also holds what takes the place of the rest: a [stand-in](cann) for CANN's programs, a [machine](host) that is
 //! made up, what `npu-smi` [prints](npu_smi), a [writer](elf) of ELF files, and a project that is shaped like [PyPTO](pypto).
+//! A Docker [engine] is the real one.
 //!
 //! This crate must not know what is tested. Only `[dev-dependencies]` name it.
 //!
@@ -13,6 +14,7 @@
 
 pub mod cann;
 pub mod elf;
+pub mod engine;
 pub mod host;
 pub mod npu_smi;
 pub mod pypto;
