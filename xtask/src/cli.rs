@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{bundle, devices, doctor, env, golden, kernel, ptoas, quickstart, store, test, triage};
+use crate::{build, bundle, devices, doctor, env, golden, kernel, ptoas, quickstart, store, test, triage};
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
 #[derive(Debug, Parser)]
@@ -42,6 +42,8 @@ pub enum Verb {
     Triage(triage::Args),
     /// The pinned assembler: install, status
     Ptoas(ptoas::Args),
+    /// Build a PyPTO checkout and its runtime, with what is there where that is sound
+    Build(build::Args),
     /// Print what a shell has to export for PyPTO and PTOAS
     Env(env::Args),
     /// What has been fetched and built: list, verify, gc
@@ -51,7 +53,8 @@ pub enum Verb {
 }
 
 /// Names of this program that stand for a verb: the images carry it under these. A name is added with its verb.
-const NAMES: [(&str, &[&str]); 2] = [("pypto-doctor", &["doctor"]), ("pypto-install-ptoas", &["ptoas", "install"])];
+const NAMES: [(&str, &[&str]); 3] =
+    [("pypto-build", &["build"]), ("pypto-doctor", &["doctor"]), ("pypto-install-ptoas", &["ptoas", "install"])];
 
 /// The command line as it is meant: a program that is linked or copied under one of [`NAMES`] is that verb.
 pub fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
