@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pto_build::{Fault, Helpers, PackagesStep, Setup, SetupError, SetupOptions, UvStep, VenvStep, plan_setup, setup};
-use pto_context::with_causes;
+use pto_context::{Context, with_causes};
 use serde::Serialize;
 
 use crate::exit::{Failure, Outcome};
@@ -82,7 +82,8 @@ pub fn helpers() -> Result<Helpers, Failure> {
     Ok(Helpers { program, names: cli::NAMES.iter().map(|(name, _)| (*name).to_owned()).collect() })
 }
 
-fn text(setup: &Setup, is_dry: bool) -> String {
+/// What was or would be done, for people.
+pub fn text(setup: &Setup, is_dry: bool) -> String {
     let mut lines = vec![match (is_dry, setup.plan.is_empty()) {
         (_, true) => format!("{} `{}` is set up, nothing to do", style::good("ok"), setup.home.display()),
         (true, false) => format!("`{}` would be set up:", setup.home.display()),
@@ -138,13 +139,28 @@ fn helper_files(refresh: &[PathBuf]) -> String {
     }
 }
 
+impl Places {
+    /// The machine, with the checkout and the home that are named.
+    pub fn context(&self, common: &Common) -> Result<Context, Failure> {
+        let named = [("PYPTO_SRC", &self.pypto_src), ("PYPTO_HOME", &self.pypto_home)];
+        let cx = common.context()?;
+        let named = named.into_iter().filter_map(|(name, dir)| Some((name, cx.cwd().join(dir.as_ref()?))));
+        Ok(named.collect::<Vec<_>>().into_iter().fold(cx, |cx, (name, dir)| cx.with_var(name, dir)))
+    }
+}
+
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
-        let (message, hint) = (with_causes(&error), error.hint());
-        match error.fault() {
-            Fault::Input => Self::usage(message, hint),
-            Fault::Machine | Fault::Sources => Self::blocked(message, hint),
-            Fault::Interrupt => Self::interrupted(),
-        }
+        by_fault(error.fault(), with_causes(&error), error.hint())
+    }
+}
+
+/// A failure with the exit code of whose it is.
+pub fn by_fault(fault: Fault, message: String, hint: Option<String>) -> Failure {
+    match fault {
+        Fault::Input => Failure::usage(message, hint),
+        Fault::Sources => Failure::negative(message, hint),
+        Fault::Machine => Failure::blocked(message, hint),
+        Fault::Interrupt => Failure::interrupted(),
     }
 }

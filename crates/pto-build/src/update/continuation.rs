@@ -26,6 +26,8 @@ pub struct Passed {
     pub proxy: Option<String>,
     /// `--jobs`.
     pub jobs: Option<u32>,
+    /// `--json`.
+    pub json: bool,
 }
 
 /// The command that goes on with the update; `None` if this program does, since the checkout has no updater or is the one
@@ -59,6 +61,9 @@ pub fn continuation(cx: &Context, src: &Path, home: &Path, passed: &Passed) -> R
     if passed.skip_doctor {
         command = command.arg("--skip-doctor");
     }
+    if passed.json {
+        command = command.arg("--json");
+    }
     Ok(Some(command.cwd(src)))
 }
 
@@ -81,12 +86,17 @@ mod tests {
         let error = line(&cx, src, &Passed::default()).unwrap_err();
         assert!(error.to_string().contains("docker/scripts/pypto-update.sh`"), "{error}");
         fs_err::write(src.join("docker/scripts/pypto-update.sh"), "").unwrap();
-        let all =
-            Passed { reinstall_deps: true, skip_doctor: true, proxy: Some("http://u:p@h:1".into()), jobs: Some(2) };
+        let all = Passed {
+            reinstall_deps: true,
+            skip_doctor: true,
+            proxy: Some("http://u:p@h:1".into()),
+            jobs: Some(2),
+            json: true,
+        };
         assert_eq!(
             line(&cx, src, &all).unwrap().unwrap(),
             "cd @ && PTOKIT_UPDATE_CONTINUES=1 PYPTO_HOME=/home PYPTO_SRC=@ bash @/docker/scripts/pypto-update.sh --no-pull \
-             --reinstall-deps --proxy 'http://***@h:1' --jobs 2 --skip-doctor"
+             --reinstall-deps --proxy 'http://***@h:1' --jobs 2 --skip-doctor --json"
         );
         let program = src.join("docker/scripts/pypto-update");
         fs_err::write(&program, "").unwrap();
