@@ -101,6 +101,7 @@ fn options(args: &Args) -> BuildOptions {
         pto_isa: PtoIsaSources {
             url: args.pto_isa_url.clone().unwrap_or(usual.url),
             mirror: args.pto_isa_mirror.clone().unwrap_or(usual.mirror),
+            pause: usual.pause,
         },
     }
 }
