@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{bundle, devices, doctor, env, golden, kernel, ptoas, quickstart, store, test, triage};
+use crate::{bundle, container, devices, doctor, env, golden, kernel, ptoas, quickstart, store, test, triage};
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
 #[derive(Debug, Parser)]
@@ -44,6 +44,8 @@ pub enum Verb {
     Ptoas(ptoas::Args),
     /// Print what a shell has to export for PyPTO and PTOAS
     Env(env::Args),
+    /// The development container: build, run, shell
+    Container(container::Args),
     /// What has been fetched and built: list, verify, gc
     Store(store::Args),
     /// Pack what a problem report should carry into one file, secrets and names masked
@@ -51,7 +53,8 @@ pub enum Verb {
 }
 
 /// Names of this program that stand for a verb: the images carry it under these. A name is added with its verb.
-const NAMES: [(&str, &[&str]); 2] = [("pypto-doctor", &["doctor"]), ("pypto-install-ptoas", &["ptoas", "install"])];
+const NAMES: [(&str, &[&str]); 3] =
+    [("pypto-doctor", &["doctor"]), ("pypto-install-ptoas", &["ptoas", "install"]), ("pypto-dev", &["container"])];
 
 /// The command line as it is meant: a program that is linked or copied under one of [`NAMES`] is that verb.
 pub fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {

@@ -7,6 +7,7 @@
 
 mod bundle;
 mod cli;
+mod container;
 mod devices;
 mod doctor;
 mod env;
@@ -71,6 +72,7 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Triage(args) => triage::run(args),
         cli::Verb::Ptoas(args) => ptoas::run(args),
         cli::Verb::Env(args) => env::run(args),
+        cli::Verb::Container(args) => container::run(args),
         cli::Verb::Store(args) => store::run(args),
         cli::Verb::Bundle(args) => bundle::run(args),
     }

@@ -147,7 +147,10 @@ mod tests {
         assert_eq!(status.staged, ["staged file", "new"]);
         assert_eq!(status.modified, ["modified", "moved", "inside"]);
         assert_eq!(status.changed_inside, ["inside"]);
-        assert_eq!((&*status.conflicted, &*status.untracked), (&["both sides".to_owned()][..], &["left over".to_owned()][..]));
+        assert_eq!(
+            (&*status.conflicted, &*status.untracked),
+            (&["both sides".to_owned()][..], &["left over".to_owned()][..])
+        );
         assert!(status.is_dirty() && status.notes.is_empty(), "{:?}", status.notes);
     }
 
