@@ -6,6 +6,7 @@ use std::time::Duration;
 use pto_context::Context;
 use pto_process::{Invocation, Output};
 
+use crate::discover::GitDirs;
 use crate::error::Error;
 use crate::owner::Owner;
 use crate::run_as::RunAs;
@@ -15,7 +16,7 @@ const LOCAL: Duration = Duration::from_secs(300);
 
 /// Seconds that one exchange with a remote may take.
 pub(crate) const REMOTE_VARIABLE: &str = "PTOKIT_GIT_TIMEOUT_S";
-/// A clone over a slow line; a remote that says nothing is given up long before, by the settings in [`quiet`].
+/// A clone over a slow line; a remote that says nothing is given up long before, by the settings of [`Plain::exchanging`].
 const REMOTE: Duration = Duration::from_secs(1800);
 
 /// What a hook or an alias of git's leaves in the environment, and what would then lead git to another repository.
@@ -34,8 +35,34 @@ const REDIRECTIONS: [&str; 8] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Git {
     root: PathBuf,
-    run_as: RunAs,
+    plain: Plain,
     trusted: Vec<PathBuf>,
+}
+
+/// Git that speaks as programs expect it, in the repository that it is started in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Plain {
+    run_as: RunAs,
+    /// Of [`REDIRECTIONS`], those that are set.
+    redirections: Vec<&'static str>,
+}
+
+impl Plain {
+    pub(crate) fn new(cx: &Context, run_as: RunAs) -> Self {
+        let is_set = |name: &&str| cx.var_os(name).is_some();
+        Self { run_as, redirections: REDIRECTIONS.into_iter().filter(is_set).collect() }
+    }
+
+    pub(crate) fn command(&self) -> Invocation {
+        let git = self.run_as.command("git").env("LC_ALL", "C");
+        self.redirections.iter().fold(git, |git, name| git.env_remove(*name))
+    }
+
+    /// Git that asks nobody, and gives a remote up that sends less than 1000 bytes a second for a minute.
+    pub(crate) fn exchanging(&self) -> Invocation {
+        let git = self.command().env("GIT_TERMINAL_PROMPT", "0");
+        git.env("GIT_HTTP_LOW_SPEED_LIMIT", "1000").env("GIT_HTTP_LOW_SPEED_TIME", "60")
+    }
 }
 
 impl Git {
@@ -45,16 +72,15 @@ impl Git {
     /// There is none.
     pub fn at(cx: &Context, root: &Path) -> Result<Self, Error> {
         let run_as = RunAs::owner(cx, Owner::of(root)?);
-        Ok(Self { root: root.to_owned(), run_as, trusted: Vec::new() }.trusting([root]))
+        Ok(Self { root: root.to_owned(), plain: Plain::new(cx, run_as), trusted: Vec::new() }.trusting([root]))
     }
 
     /// Also trusts these top levels of other owners, for its own commands alone: git looks into submodules too.
     #[must_use]
     pub fn trusting<P: AsRef<Path>>(mut self, roots: impl IntoIterator<Item = P>) -> Self {
-        let user = self.run_as.user();
         for root in roots {
-            let (root, foreign) = (root.as_ref(), |owner: Owner| owner.uid != user.uid);
-            if Owner::of(root).is_ok_and(foreign) && !self.trusted.iter().any(|known| known == root) {
+            let root = root.as_ref();
+            if is_foreign(root, self.run_as().user()) && !self.trusted.iter().any(|known| known == root) {
                 self.trusted.push(root.to_owned());
             }
         }
@@ -68,19 +94,19 @@ impl Git {
 
     /// Whose rights it has.
     pub fn run_as(&self) -> &RunAs {
-        &self.run_as
+        &self.plain.run_as
     }
 
     /// A command that only looks, to be given its arguments: it takes no lock, refreshes no index, and starts no monitor
     /// that the repository names.
     pub fn reading(&self) -> Invocation {
-        let git = plain(&self.run_as).args(["-c", "core.fsmonitor=false"]).env("GIT_OPTIONAL_LOCKS", "0");
+        let git = self.plain.command().args(["-c", "core.fsmonitor=false"]).env("GIT_OPTIONAL_LOCKS", "0");
         self.here(git).deadline(LOCAL)
     }
 
     /// A command that writes, to be given its arguments.
     pub fn writing(&self) -> Invocation {
-        self.here(plain(&self.run_as)).deadline(LOCAL)
+        self.here(self.plain.command()).deadline(LOCAL)
     }
 
     /// A command that exchanges data with a remote, to be given its arguments.
@@ -88,7 +114,7 @@ impl Git {
     /// # Errors
     /// `PTOKIT_GIT_TIMEOUT_S` is no time.
     pub fn exchanging(&self, cx: &Context) -> Result<Invocation, Error> {
-        Ok(self.here(quiet(plain(&self.run_as))).deadline(cx.seconds(REMOTE_VARIABLE, REMOTE)?))
+        Ok(self.here(self.plain.exchanging()).deadline(cx.seconds(REMOTE_VARIABLE, REMOTE)?))
     }
 
     /// Runs a command of this repository; `action` completes "git cannot ...".
@@ -130,13 +156,9 @@ impl Git {
     }
 }
 
-/// Git that speaks as programs expect it, in the repository that it is started in.
-pub(crate) fn plain(run_as: &RunAs) -> Invocation {
-    let git = REDIRECTIONS.iter().fold(run_as.command("git"), |git, name| git.env_remove(*name));
-    git.env("LC_ALL", "C")
-}
-
-/// Git that asks nobody, and gives a remote up that sends less than 1000 bytes a second for a minute.
-pub(crate) fn quiet(git: Invocation) -> Invocation {
-    git.env("GIT_TERMINAL_PROMPT", "0").env("GIT_HTTP_LOW_SPEED_LIMIT", "1000").env("GIT_HTTP_LOW_SPEED_TIME", "60")
+/// Whether git would refuse a work tree to this user: it, its `.git`, or what that leads to is somebody else's.
+fn is_foreign(root: &Path, user: Owner) -> bool {
+    let git_dirs = GitDirs::at(root.to_owned()).map(|dirs| [dirs.git_dir, dirs.common_dir]).into_iter().flatten();
+    let mut places = [root.to_owned(), root.join(".git")].into_iter().chain(git_dirs);
+    places.any(|place| Owner::of(&place).is_ok_and(|owner| owner.uid != user.uid))
 }

@@ -7,7 +7,7 @@ use pto_platform::git::{is_full_commit, parse_remote_refs, resolve_ref};
 use pto_process::{Invocation, Output, masked};
 
 use crate::error::Error;
-use crate::git::{REMOTE_VARIABLE, plain, quiet};
+use crate::git::{Plain, REMOTE_VARIABLE};
 use crate::run_as::RunAs;
 
 /// Refs are a few kilobytes; a remote that has not listed them by then does not answer.
@@ -24,7 +24,7 @@ pub fn resolve(cx: &Context, url: &str, name: &str) -> Result<String, Error> {
     if is_full_commit(name) {
         return Ok(name.to_ascii_lowercase());
     }
-    let asking = quiet(plain(&RunAs::caller())).args(["ls-remote", "--quiet", "--", url]);
+    let asking = Plain::new(cx, RunAs::caller()).exchanging().args(["ls-remote", "--quiet", "--", url]);
     // A pattern matches the end of a name, so all that can be meant are asked for, and no more are sent.
     let asking = if name == "HEAD" { asking.arg(name) } else { asking.args([name.to_owned(), format!("{name}^{{}}")]) };
     let output = run(cx, "list the refs of", url, asking.deadline(cx.seconds(REMOTE_VARIABLE, LISTING)?))?;
@@ -38,7 +38,8 @@ pub fn resolve(cx: &Context, url: &str, name: &str) -> Result<String, Error> {
 /// # Errors
 /// `PTOKIT_GIT_TIMEOUT_S` is no time.
 pub fn clone_command(cx: &Context, run_as: &RunAs, url: &str, into: &Path) -> Result<Invocation, Error> {
-    let clone = quiet(plain(run_as)).args(["clone", "--quiet", "--no-checkout", "--", url]).arg(into);
+    let clone =
+        Plain::new(cx, run_as.clone()).exchanging().args(["clone", "--quiet", "--no-checkout", "--", url]).arg(into);
     Ok(clone.deadline(cx.seconds(REMOTE_VARIABLE, CLONE)?))
 }
 

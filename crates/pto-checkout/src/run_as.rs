@@ -24,7 +24,12 @@ struct Other {
     owner: Owner,
     home: PathBuf,
     ccache: PathBuf,
+    /// Of [`OF_THE_CALLER`], those that are set.
+    forgotten: Vec<&'static str>,
 }
+
+/// What leads past `HOME` to directories of the caller's.
+const OF_THE_CALLER: [&str; 3] = ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
 
 impl RunAs {
     /// As this process.
@@ -38,7 +43,13 @@ impl RunAs {
             return Self::caller();
         }
         let (home, uid) = (pypto_home(cx), owner.uid.to_string());
-        Self(Some(Other { owner, ccache: home.join("cache/ccache").join(&uid), home: home.join("users").join(&uid) }))
+        let is_set = |name: &&str| cx.var_os(name).is_some();
+        Self(Some(Other {
+            owner,
+            ccache: home.join("cache/ccache").join(&uid),
+            home: home.join("users").join(&uid),
+            forgotten: OF_THE_CALLER.into_iter().filter(is_set).collect(),
+        }))
     }
 
     /// Whose files a command would write.
@@ -53,16 +64,15 @@ impl RunAs {
 
     /// A command, to be given its arguments.
     pub fn command(&self, program: impl Into<OsString>) -> Invocation {
-        let Some(Other { owner, home, ccache }) = &self.0 else { return Invocation::new(program) };
+        let Some(Other { owner, home, ccache, forgotten }) = &self.0 else { return Invocation::new(program) };
         // The kernel forgets whom to end with its parent when a process changes its user, so that is said again.
-        Invocation::new("setpriv")
+        let command = Invocation::new("setpriv")
             .args([format!("--reuid={}", owner.uid), format!("--regid={}", owner.gid)])
             .args(["--clear-groups", "--pdeathsig=KILL", "--"])
             .arg(program)
             .env("HOME", home)
-            .env("CCACHE_DIR", ccache)
-            .env_remove("XDG_CACHE_HOME")
-            .env_remove("XDG_CONFIG_HOME")
+            .env("CCACHE_DIR", ccache);
+        forgotten.iter().fold(command, |command, name| command.env_remove(*name))
     }
 
     /// Makes the directories that the other user needs, where they are missing. One that is there is left as it is.
@@ -70,7 +80,7 @@ impl RunAs {
     /// # Errors
     /// They cannot be made.
     pub fn prepare(&self) -> Result<(), Error> {
-        let Some(Other { owner, home, ccache }) = &self.0 else { return Ok(()) };
+        let Some(Other { owner, home, ccache, .. }) = &self.0 else { return Ok(()) };
         [home, ccache].into_iter().try_for_each(|dir| make_for(*owner, dir))
     }
 }
@@ -101,12 +111,12 @@ mod tests {
 
     #[test]
     fn root_becomes_the_owner_and_nobody_else_does() {
-        let cx = Context::fake("/", [("PYPTO_HOME", "/h")]);
+        let cx = Context::fake("/", [("PYPTO_HOME", "/h"), ("XDG_CACHE_HOME", "/root/.cache")]);
         let line = |owner: Owner| RunAs::owner(&cx, owner).command("git").arg("fetch").to_shell_line();
         let other = line(Owner { uid: 4711, gid: 4712 });
         if Owner::of_this_process().is_root() {
-            let expected = "env -u XDG_CACHE_HOME -u XDG_CONFIG_HOME CCACHE_DIR=/h/cache/ccache/4711 HOME=/h/users/4711 \
-                            setpriv --reuid=4711 --regid=4712 --clear-groups --pdeathsig=KILL -- git fetch";
+            let expected = "env -u XDG_CACHE_HOME CCACHE_DIR=/h/cache/ccache/4711 HOME=/h/users/4711 \
+                            setpriv '--reuid=4711' '--regid=4712' --clear-groups '--pdeathsig=KILL' -- git fetch";
             assert_eq!(other, expected);
         } else {
             assert_eq!(other, "git fetch");
