@@ -62,7 +62,7 @@ impl Plan {
         // An engine elsewhere has a host of its own, which we cannot look at.
         let needs_driver = disk::is_local(&docker) && !request.skip.contains(&CheckId::Card);
         let access = DeviceAccess::choose(cx, info, settings.access, series, cards, needs_driver)?;
-        let sources = Sources::find(cx, request)?;
+        let sources = Sources::find(cx, request, &settings.name)?;
         let id = image.and_then(|image| image.id.as_deref());
         let configuration = Configuration::new(&settings, id, &sources, &access);
         let subject = Subject { cx, docker: &docker, info, image, series, access: &access, name: &settings.name };

@@ -26,7 +26,7 @@ pub struct Request {
     pub pypto_lib_src: Option<PathBuf>,
     /// A directory with both checkouts; else `PYPTO_HOST_WORKSPACE`.
     pub workspace: Option<PathBuf>,
-    /// The volume for caches; else `PYPTO_CACHE_VOLUME`, else `pypto-a3-cache`.
+    /// The volume for caches; else `PYPTO_CACHE_VOLUME`, else `pypto-a3-cache` of `pypto-a3-dev`.
     pub cache_volume: Option<String>,
     /// The container's name; else `PYPTO_CONTAINER_NAME`, else `pypto-a3-dev`.
     pub name: Option<String>,

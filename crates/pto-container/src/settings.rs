@@ -43,8 +43,8 @@ impl Settings {
         let cache = said(&request.cache_volume, "PYPTO_CACHE_VOLUME");
         Ok(Self {
             image: name::image(image)?,
+            cache_volume: name::checked("a volume", cache.unwrap_or_else(|| volume(&named, "cache")))?,
             name: name::checked("a container", named)?,
-            cache_volume: name::checked("a volume", cache.unwrap_or_else(|| format!("pypto-{series}-cache")))?,
             shm_size: said(&request.shm_size, "PYPTO_SHM_SIZE").unwrap_or_else(|| SHM_SIZE.to_owned()),
             access: request.access.map_or_else(|| access(cx), Ok)?,
             proxies: proxies(cx, request.proxy.as_deref()),
@@ -55,6 +55,11 @@ impl Settings {
 /// The container of a series that has no other name.
 pub(crate) fn container_name(series: Series) -> String {
     format!("pypto-{series}-dev")
+}
+
+/// A volume of a container: `pypto-a3-src` of `pypto-a3-dev`. Containers with names of their own have volumes of their own.
+pub(crate) fn volume(container: &str, what: &str) -> String {
+    format!("{}-{what}", container.strip_suffix("-dev").unwrap_or(container))
 }
 
 /// The image that is built here of a stage: `pypto-dev:a3-sim`.

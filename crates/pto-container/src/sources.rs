@@ -8,7 +8,7 @@ use pto_context::Context;
 use crate::error::Error;
 use crate::mount::Mount;
 use crate::request::Request;
-use crate::series::Series;
+use crate::settings::volume;
 
 /// Where images keep both.
 const WORKSPACE: &str = "/workspace";
@@ -33,11 +33,12 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub(crate) fn find(cx: &Context, request: &Request) -> Result<Self, Error> {
+    /// Those of a container with this name.
+    pub(crate) fn find(cx: &Context, request: &Request, container: &str) -> Result<Self, Error> {
         let workspace = request.workspace.clone().or_else(|| path(cx, "PYPTO_HOST_WORKSPACE"));
         match workspace {
             Some(dir) => Self::of_workspace(cx, &cx.cwd().join(dir)),
-            None => Self::of_checkouts(cx, request),
+            None => Self::of_checkouts(cx, request, container),
         }
     }
 
@@ -67,14 +68,14 @@ impl Sources {
     }
 
     /// Each a checkout of its own, or a volume.
-    fn of_checkouts(cx: &Context, request: &Request) -> Result<Self, Error> {
+    fn of_checkouts(cx: &Context, request: &Request, container: &str) -> Result<Self, Error> {
         let pypto = request.pypto_src.clone().or_else(|| path(cx, "PYPTO_SRC")).or_else(|| around(cx));
         let pypto = pypto.map(|dir| open(cx, &dir)).transpose()?;
         let lib = request.pypto_lib_src.clone().or_else(|| path(cx, "PYPTO_LIB_SRC"));
         let lib = lib.or_else(|| pypto.as_ref().and_then(beside)).map(|dir| open(cx, &dir)).transpose()?;
         let mut sources = Self::empty();
-        sources.add(pypto.as_ref(), PYPTO, &volume(request.series, "src"));
-        sources.add(lib.as_ref(), PYPTO_LIB, &volume(request.series, "lib-src"));
+        sources.add(pypto.as_ref(), PYPTO, &volume(container, "src"));
+        sources.add(lib.as_ref(), PYPTO_LIB, &volume(container, "lib-src"));
         Ok(sources)
     }
 
@@ -150,10 +151,6 @@ fn beside(pypto: &Checkout) -> Option<PathBuf> {
     let roots = [Some(pypto.root()), pypto.primary.as_deref()];
     let places = roots.into_iter().flatten().filter_map(|root| Some(root.parent()?.join(PYPTO_LIB)));
     places.into_iter().find(|place| place.join(".git").exists())
-}
-
-fn volume(series: Series, what: &str) -> String {
-    format!("pypto-{series}-{what}")
 }
 
 fn path(cx: &Context, variable: &str) -> Option<PathBuf> {

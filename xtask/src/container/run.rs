@@ -42,7 +42,7 @@ pub struct Args {
     /// A directory with `pypto` and `pypto-lib` in it [default: PYPTO_HOST_WORKSPACE]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// The volume for caches [default: PYPTO_CACHE_VOLUME, pypto-SERIES-cache]
+    /// The volume for caches [default: PYPTO_CACHE_VOLUME, one by the container's name]
     #[arg(long, value_name = "VOLUME")]
     cache_volume: Option<String>,
     /// The container's name [default: PYPTO_CONTAINER_NAME, pypto-SERIES-dev]
