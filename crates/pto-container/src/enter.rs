@@ -16,6 +16,8 @@ use crate::name;
 use crate::plan::Plan;
 use crate::session::{self, Entry, Session};
 
+/// Docker's word for a container that was made and has not run.
+const CREATED: &str = "created";
 /// How often somebody who waits looks again.
 const POLL: Duration = Duration::from_millis(100);
 
@@ -32,6 +34,7 @@ impl Plan {
             None => {
                 steps.extend(self.pull()?);
                 steps.push(self.create.clone());
+                steps.extend(self.trust.clone());
             }
         }
         let running = found.as_ref().is_some_and(Container::is_running);
@@ -90,6 +93,10 @@ impl Plan {
 
     fn start(&self, entry: Entry, container: &Container, main: Lock) -> Result<Session, Error> {
         enterable(container)?;
+        // Also of one that somebody made and was interrupted: it has not run, and may lack it.
+        if let Some(trust) = self.trust.as_ref().filter(|_| container.status.as_deref() == Some(CREATED)) {
+            self.docker.run(trust, &self.name)?;
+        }
         if self.takes_main_shell(container.tty) {
             return Ok(Session { entry, attach: session::attach(&self.docker, &self.name), main: Some(main) });
         }
@@ -162,7 +169,7 @@ pub fn enter_existing(
 /// Docker starts what was made or has ended, and nothing that is paused or on its way.
 fn enterable(container: &Container) -> Result<(), Error> {
     match container.status.as_deref() {
-        Some("created" | "exited") | None => Ok(()),
+        Some(CREATED | "exited") | None => Ok(()),
         Some(status) => {
             Err(Error::NotEnterable { name: container.name.clone().unwrap_or_default(), status: status.to_owned() })
         }

@@ -10,7 +10,7 @@ use pto_process::Invocation;
 use crate::access::DeviceAccess;
 use crate::checks::{CheckId, Finding, Subject};
 use crate::configuration::Configuration;
-use crate::create::create;
+use crate::create::{create, trust};
 use crate::disk;
 use crate::error::Error;
 use crate::name::is_in_registry;
@@ -33,6 +33,8 @@ pub struct Plan {
     pub findings: Vec<Finding>,
     pub(crate) docker: Docker,
     pub(crate) create: Invocation,
+    /// What completes a container that was made and has not run yet.
+    pub(crate) trust: Option<Invocation>,
     pub(crate) terminal: bool,
     pub(crate) command: Vec<OsString>,
     pub(crate) request: Request,
@@ -68,6 +70,7 @@ impl Plan {
         let subject = Subject { cx, docker: &docker, info, image, series, access: &access, name: &settings.name };
         let findings = subject.examine()?;
         let create = create(&docker, (series, request.terminal), &settings, &sources, &access, &configuration);
+        let trust = trust(&docker, &settings.name, &sources);
         Ok(Self {
             name: settings.name,
             image: settings.image,
@@ -76,6 +79,7 @@ impl Plan {
             findings,
             docker,
             create,
+            trust,
             terminal: request.terminal,
             command: request.command.clone(),
             request: request.clone(),

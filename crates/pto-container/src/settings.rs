@@ -40,11 +40,12 @@ impl Settings {
         let image = said(&request.image, "PYPTO_IMAGE");
         let image = image.unwrap_or_else(|| local_image(series, request.stage, tag(cx, request.cann_tag.as_deref())));
         let named = said(&request.name, "PYPTO_CONTAINER_NAME").unwrap_or_else(|| container_name(series));
+        let name = name::checked("a container", named)?;
         let cache = said(&request.cache_volume, "PYPTO_CACHE_VOLUME");
         Ok(Self {
             image: name::image(image)?,
-            cache_volume: name::checked("a volume", cache.unwrap_or_else(|| volume(&named, "cache")))?,
-            name: name::checked("a container", named)?,
+            cache_volume: name::checked("a volume", cache.unwrap_or_else(|| volume(&name, "cache")))?,
+            name,
             shm_size: said(&request.shm_size, "PYPTO_SHM_SIZE").unwrap_or_else(|| SHM_SIZE.to_owned()),
             access: request.access.map_or_else(|| access(cx), Ok)?,
             proxies: proxies(cx, request.proxy.as_deref()),

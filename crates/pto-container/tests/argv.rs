@@ -121,6 +121,7 @@ fn a_checkout_is_mounted_where_images_have_theirs() {
     assert_eq!(
         git,
         [
+            "GIT_CONFIG_SYSTEM=/etc/ptokit-gitconfig",
             "GIT_CONFIG_COUNT=4",
             "GIT_CONFIG_KEY_0=safe.directory",
             "GIT_CONFIG_VALUE_0=/workspace/pypto",
@@ -132,6 +133,8 @@ fn a_checkout_is_mounted_where_images_have_theirs() {
             "GIT_CONFIG_VALUE_3=/workspace/pypto-lib",
         ]
     );
+    let steps: Vec<String> = fake.plan(&request).steps().unwrap().iter().map(Invocation::to_shell_line).collect();
+    assert_eq!(steps[1..], ["docker cp - pypto-a3-dev:/etc", "docker start --attach --interactive -- pypto-a3-dev"]);
 }
 
 #[test]
