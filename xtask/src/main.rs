@@ -8,6 +8,7 @@
 mod build;
 mod bundle;
 mod cli;
+mod container;
 mod devices;
 mod doctor;
 mod env;
@@ -77,6 +78,7 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Build(args) => build::run(args),
         cli::Verb::Update(args) => update::run(args),
         cli::Verb::Env(args) => env::run(args),
+        cli::Verb::Container(args) => container::run(args),
         cli::Verb::Store(args) => store::run(args),
         cli::Verb::Bundle(args) => bundle::run(args),
     }
