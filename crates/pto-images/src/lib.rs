@@ -2,3 +2,9 @@
 //! registry.
 //!
 //! This crate must not know kernels, how a developer starts a container, nor the command line.
+
+mod error;
+pub mod promote;
+pub mod registry;
+
+pub use error::{Error, Fault};

@@ -47,6 +47,11 @@ impl Reply {
         self
     }
 
+    /// The bytes of the answer.
+    pub(crate) fn whole(&self) -> Vec<u8> {
+        [crate::connection::head(self, self.status, 0).as_bytes(), &self.body].concat()
+    }
+
     /// Ignores `Range`: the whole body each time.
     #[must_use]
     pub fn without_ranges(mut self) -> Self {
