@@ -1,4 +1,31 @@
 //! The Docker engine through its own client: command lines as values, credentials on stdin alone, a private configuration
 //! directory that is gone on every exit, images and containers as facts.
 //!
+//! [`Docker::command`] makes an [`Invocation`](pto_process::Invocation), which can be printed, compared and tested without
+//! an engine. [`Docker::run`] runs one and tells apart what can go wrong: no client, no engine, no permission, no such
+//! image or container, a name that is taken. What is asked of a registry goes through a [`RegistryClient`], which has a
+//! configuration of its own and none of the proxies of the shell.
+//!
 //! This crate must not know what an image holds, nor PyPTO.
+//!
+//! ```
+//! use pto_context::Context;
+//! use pto_docker::{Docker, Error};
+//!
+//! let cx = Context::fake("/", [("PATH", "/nowhere"), ("DOCKER_HOST", "unix:///run/docker.sock")]);
+//! let error = Docker::new(&cx).unwrap_err();
+//! assert!(matches!(error, Error::NoClient { .. }));
+//! ```
+
+mod docker;
+mod error;
+mod private;
+mod proxies;
+mod refusal;
+mod registry;
+
+pub use docker::Docker;
+pub use error::{Error, Fault};
+pub use private::PrivateDirectory;
+pub use proxies::{PROXY_VARIABLES, Proxies};
+pub use registry::{Credentials, RegistryClient};

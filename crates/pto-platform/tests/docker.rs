@@ -78,3 +78,15 @@ fn members_of_other_types_cost_themselves_alone() {
     assert_eq!((inspection.containers.len(), inspection.notes.len()), (1, 1));
     assert!(!inspection.containers[0].is_running() && inspection.containers[0].devices.is_empty());
 }
+
+#[test]
+fn our_own_labels_are_kept() {
+    let text = r#"[{"State": {"Status": "created"}, "Image": "sha256:12", "Config": {"Tty": true, "Labels":
+        {"ptokit.container": "{}", "maintainer": "planted-secret", "ptokit.number": 5}}},
+        {"RepoTags": [], "Config": {"Labels": {"ptokit.target": "sim"}, "Env": ["PYPTO_CANN_TAG=9.2.0", "A=b"]}}]"#;
+    let inspection = parse_docker_inspect(text);
+    let (container, image) = (&inspection.containers[0], &inspection.images[0]);
+    assert_eq!((container.image_id.as_deref(), container.tty), (Some("sha256:12"), true));
+    assert_eq!(container.labels.iter().collect::<Vec<_>>(), [(&"ptokit.container".to_owned(), &"{}".to_owned())]);
+    assert_eq!((image.labels.len(), image.env("PYPTO_CANN_TAG"), image.env("A")), (1, Some("9.2.0"), None));
+}

@@ -3,7 +3,17 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use pto_context::Context;
+
 use crate::error::Error;
+
+/// The executable file that a name stands for on the context's `PATH`.
+///
+/// # Errors
+/// There is none; the error says where it was looked for.
+pub fn find_program(cx: &Context, program: impl AsRef<OsStr>) -> Result<PathBuf, Error> {
+    find(program.as_ref(), cx.var_os("PATH"), cx.cwd())
+}
 
 /// The executable file, or everything that was searched for it. A name with a `/` is a path relative to `cwd`.
 pub(crate) fn find(program: &OsStr, path: Option<&OsStr>, cwd: &Path) -> Result<PathBuf, Error> {

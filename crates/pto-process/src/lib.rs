@@ -45,11 +45,13 @@ mod lines;
 mod mask;
 mod output;
 mod pipes;
+mod replace;
 mod running;
 mod spawn;
 
 pub use capture::Captured;
 pub use error::Error;
+pub use find::find_program;
 pub use invocation::{DEFAULT_CAPTURE_LIMIT, DEFAULT_GRACE, Invocation, Stdin, shell_word};
 pub use mask::masked;
 pub use output::{Output, Status, Stream};

@@ -308,8 +308,17 @@ impl std::fmt::Debug for Running {
     }
 }
 
-/// The standard library's command for an invocation, found and checked.
+/// The standard library's command for an invocation as a child of ours.
 fn command(invocation: &Invocation, cx: &Context, cwd: &std::path::Path) -> Result<Command, Error> {
+    let mut command = bare_command(invocation, cx, cwd)?;
+    command.process_group(0);
+    command.stdin(if invocation.stdin == Stdin::Null { Stdio::null() } else { Stdio::piped() });
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    Ok(command)
+}
+
+/// Program, found and checked, arguments, environment and directory.
+pub(crate) fn bare_command(invocation: &Invocation, cx: &Context, cwd: &std::path::Path) -> Result<Command, Error> {
     let env = invocation.environment(cx);
     let path = env.get(std::ffi::OsStr::new("PATH")).map(std::ffi::OsString::as_os_str);
     let program = find::find(&invocation.program, path, cx.cwd())?;
@@ -318,9 +327,7 @@ fn command(invocation: &Invocation, cx: &Context, cwd: &std::path::Path) -> Resu
     }
     #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
     let mut command = Command::new(program);
-    command.args(&invocation.args).env_clear().envs(env).current_dir(cwd).process_group(0);
-    command.stdin(if invocation.stdin == Stdin::Null { Stdio::null() } else { Stdio::piped() });
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(&invocation.args).env_clear().envs(env).current_dir(cwd);
     Ok(command)
 }
 

@@ -74,6 +74,18 @@ impl Lock {
             _ => Ok(None),
         }
     }
+
+    /// Keeps the lock for as long as this process and whatever it becomes live: a program that takes our place goes on
+    /// holding it. The file stays; whoever takes the lock next removes it.
+    ///
+    /// # Errors
+    /// The system does not let the file be handed on; the lock is given back.
+    pub fn keep_for_life(self) -> Result<(), Error> {
+        let handed_on = rustix::io::fcntl_setfd(self.file.file(), rustix::io::FdFlags::empty());
+        handed_on.map_err(|source| Error::io("cannot hand on a lock", source.into()))?;
+        std::mem::forget(self);
+        Ok(())
+    }
 }
 
 impl Drop for Lock {

@@ -1,5 +1,7 @@
 //! `docker inspect`: which NPUs and which parts of the driver a container has, and what an image is for.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,6 +13,8 @@ use crate::Note;
 const KEPT_VARIABLES: [&str; 4] = ["ASCEND_", "PYPTO_", "LD_LIBRARY_PATH", "PYTHONPATH"];
 /// Words that make a variable's value a secret whatever its name begins with.
 const SECRET_WORDS: [&str; 5] = ["TOKEN", "PASSWORD", "SECRET", "PROXY", "KEY"];
+/// What labels of ours begin with. Others say nothing that is needed, and may hold anything.
+const KEPT_LABELS: &str = "ptokit.";
 const NODE: &str = "/dev/davinci";
 
 /// The output of `docker inspect` (or `docker image inspect`).
@@ -55,6 +59,15 @@ pub struct Container {
     pub user: Option<String>,
     /// Groups that are added (`--group-add`).
     pub groups: Vec<String>,
+    /// The image it was made of, by its id: what the image's name stands for may have changed since.
+    #[serde(skip)]
+    pub image_id: Option<String>,
+    /// Labels that begin with `ptokit.`; all others are left out.
+    #[serde(skip)]
+    pub labels: BTreeMap<String, String>,
+    /// Whether its main process has a terminal (`--tty`).
+    #[serde(skip)]
+    pub tty: bool,
 }
 
 /// A device node inside a container.
@@ -92,6 +105,17 @@ pub struct Image {
     pub tags: Vec<String>,
     /// Names with digests.
     pub digests: Vec<String>,
+    /// Variables that concern NPUs, in order; all others are left out.
+    pub env: Vec<(String, String)>,
+    /// Labels that begin with `ptokit.`; all others are left out.
+    pub labels: BTreeMap<String, String>,
+}
+
+impl Image {
+    /// The value of one of the variables that are kept.
+    pub fn env(&self, name: &str) -> Option<&str> {
+        value_of(&self.env, name)
+    }
 }
 
 impl Container {
@@ -102,7 +126,7 @@ impl Container {
 
     /// The value of one of the variables that are kept.
     pub fn env(&self, name: &str) -> Option<&str> {
-        self.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        value_of(&self.env, name)
     }
 
     /// The NPUs it was given, by the host's indices (N of `/dev/davinciN`), sorted: passed as devices, mounted, or asked of
@@ -217,7 +241,20 @@ fn container(item: &Value) -> Container {
         working_dir: string(item, "/Config/WorkingDir"),
         user: string(item, "/Config/User"),
         groups: strings(item, "/HostConfig/GroupAdd"),
+        image_id: string(item, "/Image"),
+        labels: labels(item),
+        tty: flag(item, "/Config/Tty"),
     }
+}
+
+fn value_of<'a>(env: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+fn labels(item: &Value) -> BTreeMap<String, String> {
+    let all = item.pointer("/Config/Labels").and_then(Value::as_object).into_iter().flatten();
+    let kept = all.filter(|(name, _)| name.starts_with(KEPT_LABELS));
+    kept.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
 }
 
 fn device(item: &Value) -> Option<ContainerDevice> {
@@ -258,5 +295,7 @@ fn image(item: &Value) -> Image {
         size: number(item, "/Size"),
         tags: strings(item, "/RepoTags"),
         digests: strings(item, "/RepoDigests"),
+        env: strings(item, "/Config/Env").iter().filter_map(|variable| variable_kept(variable)).collect(),
+        labels: labels(item),
     }
 }

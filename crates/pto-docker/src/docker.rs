@@ -1,0 +1,175 @@
+//! The client, and what is asked of the engine.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pto_context::Context;
+use pto_platform::docker::{Container, DockerInfo, Image, Inspection, parse_docker_info, parse_docker_inspect};
+use pto_process::{Invocation, Output, Stream};
+
+use crate::error::Error;
+
+/// The client's name.
+const CLIENT: &str = "docker";
+/// How long an engine may take to answer a question. A busy one with slow disks takes seconds, one that hangs takes for ever.
+const ANSWER: Duration = Duration::from_secs(60);
+/// Overrides [`ANSWER`].
+const ANSWER_VARIABLE: &str = "PTOKIT_DOCKER_TIMEOUT_S";
+
+/// A client that is there, and the engine it talks to: that of `DOCKER_HOST`, or of the client's own configuration.
+#[derive(Debug, Clone)]
+pub struct Docker {
+    cx: Context,
+    client: PathBuf,
+    answer: Duration,
+    config: Option<PathBuf>,
+    host: Option<String>,
+}
+
+impl Docker {
+    /// The client on the context's `PATH`. Whether an engine answers shows at the first question.
+    ///
+    /// # Errors
+    /// There is none, or `PTOKIT_DOCKER_TIMEOUT_S` is no number.
+    pub fn new(cx: &Context) -> Result<Self, Error> {
+        let answer = cx.seconds(ANSWER_VARIABLE, ANSWER)?;
+        let client = pto_process::find_program(cx, CLIENT).map_err(|source| Error::NoClient { source })?;
+        Ok(Self { cx: cx.clone(), client, answer, config: None, host: None })
+    }
+
+    /// Where the client is.
+    pub fn client(&self) -> &Path {
+        &self.client
+    }
+
+    /// What the client was made with.
+    pub fn cx(&self) -> &Context {
+        &self.cx
+    }
+
+    /// The engine's address, where one was given.
+    pub fn host(&self) -> Option<String> {
+        self.host.clone().or_else(|| self.cx.var("DOCKER_HOST"))
+    }
+
+    /// The same client with a configuration directory of its own, talking to the same engine.
+    pub(crate) fn with_config(&self, config: PathBuf, host: Option<String>) -> Self {
+        Self { config: Some(config), host, ..self.clone() }
+    }
+
+    /// `docker` with these arguments, as a value. It has no deadline: see [`question`](Self::question).
+    pub fn command(&self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Invocation {
+        let mut docker = Invocation::new(CLIENT).args(args);
+        if let Some(config) = &self.config {
+            docker = docker.env("DOCKER_CONFIG", config);
+        }
+        if let Some(host) = &self.host {
+            docker = docker.env("DOCKER_HOST", host);
+        }
+        docker
+    }
+
+    /// The same for something that an engine answers at once, or never.
+    pub fn question(&self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Invocation {
+        self.command(args).deadline(self.answer)
+    }
+
+    /// Runs a command to its end. `about` is the image, container or registry it concerns, for messages.
+    ///
+    /// # Errors
+    /// It cannot be run, or failed; what it said is told apart.
+    pub fn run(&self, command: &Invocation, about: &str) -> Result<Output, Error> {
+        self.judge(command.run(&self.cx)?, about)
+    }
+
+    /// The same, with each line handed on as it comes, secrets masked: for pulls and builds.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_streaming(
+        &self,
+        command: &Invocation,
+        about: &str,
+        on_line: impl FnMut(Stream, &str),
+    ) -> Result<Output, Error> {
+        self.judge(command.run_streaming(&self.cx, on_line)?, about)
+    }
+
+    fn judge(&self, output: Output, about: &str) -> Result<Output, Error> {
+        if output.success() { Ok(output) } else { Err(Error::of(output, self.host(), about)) }
+    }
+
+    /// What the engine says of itself.
+    ///
+    /// # Errors
+    /// No engine answers.
+    pub fn info(&self) -> Result<DockerInfo, Error> {
+        let output = self.run(&self.question(["info", "--format", "{{json .}}"]), "")?;
+        let info = parse_docker_info(&output.stdout.text());
+        match info.errors.first() {
+            // Clients before 23 say so on stdout alone, and succeed.
+            Some(_) if info.server_version.is_none() => Err(Error::of_info(info.errors.join("; "), self.host())),
+            _ => Ok(info),
+        }
+    }
+
+    /// An image on this machine, by name, digest or id; `None` if it is not there.
+    ///
+    /// # Errors
+    /// The engine cannot be asked.
+    pub fn image(&self, name: &str) -> Result<Option<Image>, Error> {
+        let asked = self.inspect(&["image", "inspect"], &[name.to_owned()]);
+        match asked {
+            Ok(inspection) => Ok(inspection.images.into_iter().next()),
+            Err(Error::NoSuchImage { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A container, running or not, by name or id; `None` if it is not there.
+    ///
+    /// # Errors
+    /// The engine cannot be asked.
+    pub fn container(&self, name: &str) -> Result<Option<Container>, Error> {
+        match self.inspect(&["container", "inspect"], &[name.to_owned()]) {
+            Ok(inspection) => Ok(inspection.containers.into_iter().next()),
+            Err(Error::NoSuchContainer { .. } | Error::NoSuchImage { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The containers that run. One that ends while it is asked for is left out.
+    ///
+    /// # Errors
+    /// The engine cannot be asked.
+    pub fn running_containers(&self) -> Result<Vec<Container>, Error> {
+        let listed = self.run(&self.question(["ps", "--quiet", "--no-trunc"]), "")?;
+        let ids: Vec<String> = listed.stdout.text().lines().map(|line| line.trim().to_owned()).collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        match self.inspect(&["container", "inspect"], &ids) {
+            Err(Error::NoSuchContainer { .. } | Error::NoSuchImage { .. }) => self.one_by_one(&ids),
+            asked => Ok(asked?.containers),
+        }
+    }
+
+    fn one_by_one(&self, ids: &[String]) -> Result<Vec<Container>, Error> {
+        ids.iter().filter_map(|id| self.container(id).transpose()).collect()
+    }
+
+    fn inspect(&self, words: &[&str; 2], names: &[String]) -> Result<Inspection, Error> {
+        let args = words.iter().map(|word| (*word).to_owned()).chain(["--".to_owned()]).chain(names.iter().cloned());
+        let output = self.run(&self.question(args), &names.join(" "))?;
+        let inspection = parse_docker_inspect(&output.stdout.text());
+        let unreadable = |why: &str| Err(Error::Unreadable { command: words.join(" "), why: why.to_owned() });
+        match inspection.notes.first() {
+            Some(note) => unreadable(&note.why),
+            None if inspection.images.len() + inspection.containers.len() != names.len() => {
+                unreadable("expected one object for each name")
+            }
+            None => Ok(inspection),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! A directory for credentials that is gone on every exit.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use pto_context::Context;
+use pto_store::Lock;
+use tempfile::TempDir;
+
+use crate::error::Error;
+
+/// What a private directory's name begins with.
+const PREFIX: &str = "config.";
+/// Permissions beyond the owner's.
+const OTHERS: u32 = 0o077;
+
+/// A directory that its owner alone can enter. It is removed when the value is dropped, which an interrupt does as well;
+/// what a process left that was killed, the next one removes.
+#[derive(Debug)]
+pub struct PrivateDirectory {
+    dir: TempDir,
+    /// Says that its maker is alive. The kernel gives it back however that one ends.
+    _alive: Lock,
+}
+
+impl PrivateDirectory {
+    /// A new directory, after those of dead processes were removed.
+    ///
+    /// # Errors
+    /// It cannot be made, or others could look into the place where it would be.
+    pub fn new(cx: &Context) -> Result<Self, Error> {
+        let home = home(cx)?;
+        // Nobody removes what is being made, and nothing is made while somebody removes.
+        let _one = Lock::acquire(cx, &home.join("lock"), "Docker configuration").map_err(Error::Lock)?;
+        remove_left_over(&home);
+        let failed = |source| Error::Private { path: home.clone(), source };
+        let mut draft = tempfile::Builder::new();
+        let dir = draft.prefix(PREFIX).permissions(Permissions::from_mode(0o700)).tempdir_in(&home).map_err(failed)?;
+        let held = Lock::try_acquire(&lock_of(dir.path())).map_err(Error::Lock)?;
+        // Nobody else knows the name, and whoever tries all names waits for the lock above.
+        let alive = held.ok_or_else(|| failed(std::io::ErrorKind::AlreadyExists.into()))?;
+        Ok(Self { dir, _alive: alive })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+/// The place for all private directories of a user.
+pub(crate) fn home(cx: &Context) -> Result<PathBuf, Error> {
+    let uid = rustix::process::geteuid().as_raw();
+    let path = cx.temp_dir().join(format!("ptokit-docker-{uid}"));
+    let failed = |source| Error::Private { path: path.clone(), source };
+    match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
+    }
+    // In `/tmp` anyone may have made it before us, as a link to anywhere.
+    let found = std::fs::symlink_metadata(&path).map_err(failed)?;
+    let why = match () {
+        () if !found.is_dir() => "is no directory",
+        () if found.uid() != uid => "belongs to somebody else",
+        () if found.mode() & OTHERS != 0 => "can be entered by others",
+        () => return Ok(path),
+    };
+    Err(Error::NotPrivate { path, why })
+}
+
+/// The lock of a directory, beside it: what is locked must not vanish with the directory.
+fn lock_of(dir: &Path) -> PathBuf {
+    dir.with_added_extension("alive")
+}
+
+/// Removes directories whose maker no longer lives. One that cannot be removed is left to the next run.
+fn remove_left_over(home: &Path) {
+    let entries = fs_err::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.path());
+    let ours = entries.filter(|path| path.is_dir() && name(path).starts_with(PREFIX));
+    for dir in ours {
+        if let Ok(Some(_dead)) = Lock::try_acquire(&lock_of(&dir)) {
+            let _ = fs_err::remove_dir_all(&dir);
+        }
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cx(dir: &TempDir) -> Context {
+        Context::fake("/", [("TMPDIR", dir.path())])
+    }
+
+    #[test]
+    fn it_is_the_owners_alone_and_gone_afterwards() {
+        let tmp = tempfile::tempdir().unwrap();
+        let private = PrivateDirectory::new(&cx(&tmp)).unwrap();
+        let path = private.path().to_owned();
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        fs_err::write(path.join("config.json"), "{}").unwrap();
+        drop(private);
+        assert!(!path.exists());
+        assert_eq!(fs_err::read_dir(home(&cx(&tmp)).unwrap()).unwrap().count(), 0, "locks are gone as well");
+    }
+
+    #[test]
+    fn what_the_dead_left_is_removed_and_the_living_keep_theirs() {
+        let tmp = tempfile::tempdir().unwrap();
+        let living = PrivateDirectory::new(&cx(&tmp)).unwrap();
+        let dead = home(&cx(&tmp)).unwrap().join("config.dead");
+        fs_err::create_dir(&dead).unwrap();
+        fs_err::write(dead.join("config.json"), "secret").unwrap();
+        let next = PrivateDirectory::new(&cx(&tmp)).unwrap();
+        assert!(!dead.exists() && living.path().exists() && next.path().exists());
+    }
+
+    #[test]
+    fn a_place_that_others_prepared_is_refused() {
+        let tmp = tempfile::tempdir().unwrap();
+        let place = home(&cx(&tmp)).unwrap();
+        fs_err::set_permissions(&place, Permissions::from_mode(0o755)).unwrap();
+        assert!(PrivateDirectory::new(&cx(&tmp)).unwrap_err().to_string().contains("can be entered by others"));
+        fs_err::remove_dir(&place).unwrap();
+        fs_err::os::unix::fs::symlink(tmp.path(), &place).unwrap();
+        assert!(PrivateDirectory::new(&cx(&tmp)).unwrap_err().to_string().contains("is no directory"));
+    }
+}

@@ -1,0 +1,96 @@
+//! What is asked of a registry: with credentials of its own, and directly.
+
+use std::ffi::OsString;
+
+use pto_process::{Invocation, Stdin};
+
+use crate::docker::Docker;
+use crate::error::Error;
+use crate::private::PrivateDirectory;
+use crate::proxies::Proxies;
+
+/// Who we are to a registry. `Debug` shows no password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// The user.
+    pub user: String,
+    /// The password or token.
+    pub password: String,
+}
+
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Credentials").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+/// A client with a configuration directory of its own: logins of the user are not seen, and ours is gone with the value.
+/// Its commands have no proxy, and every secret it has learnt is masked in what they show.
+pub struct RegistryClient {
+    docker: Docker,
+    secrets: Vec<String>,
+    // Last, as fields are dropped in order.
+    config: PrivateDirectory,
+}
+
+impl RegistryClient {
+    /// A client that is logged in nowhere: an anonymous one.
+    ///
+    /// # Errors
+    /// No private directory can be made, or the engine's address cannot be found out.
+    pub fn new(docker: &Docker) -> Result<Self, Error> {
+        let config = PrivateDirectory::new(docker.cx())?;
+        let docker = docker.with_config(config.path().to_owned(), engine(docker)?);
+        Ok(Self { docker, secrets: Vec::new(), config })
+    }
+
+    /// The client below, for facts about images.
+    pub fn docker(&self) -> &Docker {
+        &self.docker
+    }
+
+    /// The configuration directory, for other programs that read the same file: `config.json`.
+    pub fn config(&self) -> &std::path::Path {
+        self.config.path()
+    }
+
+    /// `docker` with these arguments, without proxies, and with every secret masked.
+    pub fn command(&self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Invocation {
+        let command = Proxies::take_away(self.docker.command(args));
+        self.secrets.iter().fold(command, |all, secret| all.secret(secret))
+    }
+
+    /// Logs in; the password goes to the client's standard input.
+    ///
+    /// # Errors
+    /// The registry cannot be reached, or refuses.
+    pub fn login(&mut self, registry: &str, credentials: &Credentials) -> Result<(), Error> {
+        self.secrets.push(credentials.password.clone());
+        self.docker.run(&self.login_command(registry, credentials), registry).map(drop)
+    }
+
+    /// How [`login`](Self::login) does it.
+    pub fn login_command(&self, registry: &str, credentials: &Credentials) -> Invocation {
+        let password = Stdin::Bytes(credentials.password.clone().into_bytes());
+        let words = ["login", "--username", credentials.user.as_str(), "--password-stdin", registry];
+        self.command(words).stdin(password).secret(&credentials.password)
+    }
+}
+
+impl std::fmt::Debug for RegistryClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RegistryClient").field("docker", &self.docker).finish_non_exhaustive()
+    }
+}
+
+/// The engine's address. A context of the user's configuration is not seen by a client with another configuration, so it is
+/// asked for before.
+fn engine(docker: &Docker) -> Result<Option<String>, Error> {
+    if let Some(host) = docker.host() {
+        return Ok(Some(host));
+    }
+    let asked = docker.question(["context", "inspect", "--format", "{{.Endpoints.docker.Host}}"]).run(docker.cx())?;
+    let address = asked.stdout.text().trim().to_owned();
+    // A client that has no contexts (before 19.03, Podman) has no other address than the usual one.
+    Ok(Some(address).filter(|address| asked.success() && !address.is_empty()))
+}
