@@ -50,6 +50,7 @@ struct Shared {
     decide: Mutex<Arc<Decide>>,
     count: AtomicUsize,
     seen: Mutex<Vec<Request>>,
+    under_way: AtomicUsize,
     stopped: AtomicBool,
 }
 
@@ -72,6 +73,7 @@ impl Gate {
             decide: Mutex::new(Arc::new(Box::new(|_, _| Act::Pass))),
             count: AtomicUsize::new(0),
             seen: Mutex::default(),
+            under_way: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
         });
         let seen = shared.clone();
@@ -89,6 +91,13 @@ impl Gate {
         *lock(&self.shared.decide) = Arc::new(Box::new(decide));
         self.shared.count.store(0, Ordering::SeqCst);
         lock(&self.shared.seen).clear();
+    }
+
+    /// Waits until no request is under way: one whose client has given up may still be heard.
+    pub fn settle(&self) {
+        while self.shared.under_way.load(Ordering::SeqCst) > 0 {
+            std::thread::sleep(TICK);
+        }
     }
 
     /// The requests since then, in the order in which they came.
@@ -114,7 +123,11 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         let (Ok(stream), shared) = (stream, shared.clone()) else { continue };
-        let work = move || drop(serve(stream, &shared));
+        shared.under_way.fetch_add(1, Ordering::SeqCst);
+        let work = move || {
+            let _ = serve(stream, &shared);
+            shared.under_way.fetch_sub(1, Ordering::SeqCst);
+        };
         let _ = std::thread::Builder::new().name("pto-loopback-gate-connection".into()).spawn(work);
     }
 }
@@ -186,8 +199,8 @@ fn pass_on(request: &Request, body: &[u8], server: SocketAddr) -> std::io::Resul
         head += &format!("{name}: {value}\r\n");
     }
     head += &format!("connection: close\r\ncontent-length: {}\r\n\r\n", body.len());
-    stream.write_all(head.as_bytes())?;
-    stream.write_all(body)?;
+    // At once: a second small segment would wait for the first one's acknowledgement.
+    stream.write_all(&[head.as_bytes(), body].concat())?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;
     Ok(answer)

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use pto_process::{Invocation, Running};
@@ -30,7 +31,8 @@ const HASH: &str = "$2b$04$ZjAe.02J45IOR73ZZ/D6xunXghwqec7KtzPzOkLQArnRCus9vgw2W
 pub struct Registry {
     address: SocketAddr,
     dir: tempfile::TempDir,
-    _running: Running,
+    /// Behind a lock, so that threads can share the registry.
+    _running: Mutex<Running>,
 }
 
 /// An image that was made up and pushed.
@@ -67,7 +69,7 @@ impl Registry {
             skip(&format!("no `{PROGRAM}` is here"));
             return None;
         }
-        let dir = tempfile::tempdir().expect("a temporary directory");
+        let dir = quick_dir();
         let place = dir.path().display().to_string();
         let text = format!(
             "version: 0.1\nlog:\n  level: info\nstorage:\n  delete:\n    enabled: true\n  filesystem:\n    \
@@ -78,7 +80,7 @@ impl Registry {
         let script = format!("exec {PROGRAM} serve '{place}/config.yml' >'{place}/log' 2>&1");
         let running = Invocation::new("sh").args(["-c", &script]).start(&machine()).expect("a registry");
         let address = listening(&dir.path().join("log"));
-        Some(Self { address, dir, _running: running })
+        Some(Self { address, dir, _running: Mutex::new(running) })
     }
 
     /// Where it listens.
@@ -133,14 +135,17 @@ impl Registry {
         ureq::put(&url).header("Content-Type", media_type).send(manifest).expect("a manifest is taken");
     }
 
-    /// Makes a tag lead to what another one leads to.
+    /// Makes a tag lead to a manifest that is there, in the registry's storage: at once, and past whatever stands before it.
     ///
     /// # Panics
-    /// There is no such tag.
-    pub fn copy_tag(&self, name: &str, from: &str, to: &str) {
-        let url = format!("{}/{name}/manifests/{from}", self.base());
-        let bytes = ureq::get(&url).header("Accept", IMAGE).call().expect("the tag").into_body().read_to_vec();
-        self.put(name, to, IMAGE, &bytes.expect("its manifest"));
+    /// The storage cannot be written.
+    pub fn set_tag(&self, name: &str, tag: &str, digest: &str) {
+        let dir = self.tag_dir(name, tag).join("current");
+        fs_err::create_dir_all(&dir).expect("the storage can be written");
+        // Renamed into place: the registry may read it right now.
+        let draft = dir.join("draft");
+        fs_err::write(&draft, digest).expect("the storage can be written");
+        fs_err::rename(draft, dir.join("link")).expect("the storage can be written");
     }
 
     /// What a tag leads to, by its digest; `None` if it does not exist.
@@ -162,14 +167,9 @@ impl Registry {
     }
 
     /// Deletes a tag by its name, which this registry cannot do itself.
-    ///
-    /// # Panics
-    /// It is there and cannot be deleted.
     pub fn delete_tag(&self, name: &str, tag: &str) {
-        let dir = self.tag_dir(name, tag);
-        if dir.exists() {
-            fs_err::remove_dir_all(dir).expect("a tag is deleted");
-        }
+        // It may be gone already, as somebody else may delete it too.
+        let _ = std::fs::remove_dir_all(self.tag_dir(name, tag));
     }
 
     fn tag_dir(&self, name: &str, tag: &str) -> PathBuf {
@@ -191,6 +191,14 @@ impl Registry {
 fn digest(bytes: &[u8]) -> String {
     let hex: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")
+}
+
+/// A temporary directory, in memory where there is such a place: neither a registry nor its clients wait for a disk there.
+///
+/// # Panics
+/// There is no place for it.
+pub fn quick_dir() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a temporary directory")
 }
 
 /// Waits until it says where it listens.

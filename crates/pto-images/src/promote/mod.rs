@@ -16,6 +16,7 @@ mod rollback;
 mod state;
 mod status;
 mod tags;
+mod upload;
 mod upstream;
 
 pub use promotion::{Finish, Moved, Promotion, PromotionReport, Temporary};
@@ -25,4 +26,5 @@ pub use rollback::{Rollback, RollbackReport};
 pub use state::State;
 pub use status::{Begun, Status, TagFact, TemporaryFact, status};
 pub use tags::{Names, lock};
+pub use upload::{Tested, Uploaded};
 pub use upstream::Upstream;

@@ -12,7 +12,7 @@ use crate::error::Error;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Who is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Upstream {
     /// A proxy for git; the registry is never asked through one.
     pub proxy: Option<String>,

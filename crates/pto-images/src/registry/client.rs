@@ -7,6 +7,7 @@ use pto_context::{Context, interrupt};
 use serde::Deserialize;
 use ureq::Agent;
 use ureq::http::Request;
+use ureq::tls::TlsConfig;
 
 use super::address::{Repository, is_loopback};
 use super::auth::{Challenge, Credentials, TokenReply};
@@ -130,10 +131,13 @@ impl Client {
     /// A certificate file that was named cannot be read.
     pub fn new(cx: &Context, repository: Repository, options: Options) -> Result<Self, Error> {
         let patience = Some(options.limits.patience);
+        let plain = options.plain_http == PlainHttp::Anywhere || repository.is_loopback();
+        // Reading the system's certificates takes longer than asking a registry on this machine.
+        let tls = if plain { TlsConfig::default() } else { pto_fetch::tls(cx).map_err(|e| Error::Certificates(Box::new(e)))? };
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .proxy(None)
-            .tls_config(pto_fetch::tls(cx).map_err(|source| Error::Certificates(Box::new(source)))?)
+            .tls_config(tls)
             // Some registries send readers of blobs elsewhere; nobody is told our password there, which is the default.
             .max_redirects(REDIRECTS)
             // Requests are few and far between; a connection that was closed meanwhile would cost a try.
