@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::registry::{Digest, Problem, RequestFailed};
+use crate::registry::{Digest, Platform, Problem, RequestFailed};
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +44,31 @@ pub enum Error {
         /// What was tested.
         tested: Digest,
     },
+    /// The results say that it may not be published.
+    #[error("the results do not let `{image}` be published: {problem}")]
+    NotPassed {
+        /// The image's name.
+        image: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The engine here does not have the image that was tested.
+    #[error("the image {id} that was tested is not on this machine")]
+    NotHere {
+        /// Its id.
+        id: Digest,
+    },
+    /// The image is for another platform than the configuration says.
+    #[error("the image is for {found}, expected {expected}")]
+    OtherPlatform {
+        /// What it is for.
+        found: Platform,
+        /// By the configuration.
+        expected: Platform,
+    },
+    /// The engine did not do its work.
+    #[error(transparent)]
+    Docker(#[from] pto_docker::Error),
     /// A newer recipe is there.
     #[error("the recipe {commit} is not the newest: `{branch}` of `{repository}` is at {newest}")]
     Stale {
@@ -139,12 +164,19 @@ impl Error {
         match self {
             Self::Interrupted => Fault::Interrupt,
             Self::Lock(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Docker(error) => match error.fault() {
+                pto_docker::Fault::Input => Fault::Input,
+                pto_docker::Fault::Machine => Fault::Machine,
+                pto_docker::Fault::Interrupt => Fault::Interrupt,
+            },
             Self::Registry(_) | Self::Certificates(_) | Self::Io { .. } | Self::Lock(_) => Fault::Machine,
-            Self::UpstreamUnknown { .. } | Self::Busy { .. } => Fault::Machine,
+            Self::UpstreamUnknown { .. } | Self::Busy { .. } | Self::NotHere { .. } => Fault::Machine,
             Self::NoRecords { .. } | Self::Records { .. } | Self::Begun { .. } => Fault::Input,
             Self::Contradiction { .. }
             | Self::MovedByOther { .. }
             | Self::NotTheTested { .. }
+            | Self::OtherPlatform { .. }
+            | Self::NotPassed { .. }
             | Self::Stale { .. }
             | Self::NothingBefore { .. } => Fault::Verdict,
         }
@@ -156,7 +188,8 @@ impl Error {
             Self::Registry(failed) => return registry_hint(&failed.problem),
             Self::Certificates(error) => return error.hint(),
             Self::Contradiction { .. } => {
-                "something between here and the registry answers in its place; nothing was changed, run again".to_owned()
+                "something between here and the registry answers in its place; nothing was changed, run again"
+                    .to_owned()
             }
             Self::MovedByOther { .. } => "somebody else published meanwhile, so nothing more was changed; \
                 `cargo xtask images status` shows where the tags lead, and a new publication begins from there"
@@ -164,6 +197,12 @@ impl Error {
             Self::NotTheTested { .. } => {
                 "current and previous are as they were; publish again under a new run and attempt".to_owned()
             }
+            Self::Docker(error) => return error.hint(),
+            Self::NotHere { .. } => {
+                "publish on the machine that tested it, before its images are cleaned up".to_owned()
+            }
+            Self::NotPassed { .. } => "`cargo xtask images test` runs the validation and writes the results".to_owned(),
+            Self::OtherPlatform { .. } => "build and test it on a machine of that architecture".to_owned(),
             Self::Stale { .. } => "current and previous are as they were; build and test the newest recipe".to_owned(),
             Self::UpstreamUnknown { .. } => "current and previous are as they were; run again".to_owned(),
             Self::Busy { .. } => "wait for it, or end it".to_owned(),
@@ -187,8 +226,10 @@ impl From<RequestFailed> for Error {
 
 fn registry_hint(problem: &Problem) -> Option<String> {
     let hint = match problem {
-        Problem::Denied { .. } => "the user has to have the right to push to this repository; give name and password with \
-             `--password-stdin`",
+        Problem::Denied { .. } => {
+            "the user has to have the right to push to this repository; give name and password with \
+             `--password-stdin`"
+        }
         Problem::Stalled(_) | Problem::Connection(_) => {
             "check that the registry can be reached from here directly: no proxy is used for it"
         }

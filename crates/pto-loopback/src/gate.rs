@@ -168,7 +168,8 @@ fn serve(mut client: TcpStream, shared: &Shared) -> std::io::Result<()> {
 /// Whether the other side has closed: a client that has waited long enough.
 fn is_gone(client: &TcpStream) -> bool {
     let _ = client.set_nonblocking(true);
-    matches!(client.peek(&mut [0]), Ok(0)) || matches!(client.peek(&mut [0]), Err(e) if e.kind() != ErrorKind::WouldBlock)
+    matches!(client.peek(&mut [0]), Ok(0))
+        || matches!(client.peek(&mut [0]), Err(e) if e.kind() != ErrorKind::WouldBlock)
 }
 
 fn read_body(reader: &mut impl BufRead, request: &Request) -> std::io::Result<Vec<u8>> {
@@ -177,7 +178,8 @@ fn read_body(reader: &mut impl BufRead, request: &Request) -> std::io::Result<Ve
         loop {
             let mut size = String::new();
             reader.read_line(&mut size)?;
-            let size = u64::from_str_radix(size.trim(), 16).map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
+            let size =
+                u64::from_str_radix(size.trim(), 16).map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
             reader.take(size).read_to_end(&mut body)?;
             reader.read_line(&mut String::new())?;
             if size == 0 {

@@ -113,9 +113,7 @@ impl Registry {
         });
         let config = config.to_string().into_bytes();
         [&layer, &config].into_iter().for_each(|blob| self.push_blob(name, blob));
-        let descriptor = |media_type: &str, blob: &[u8]| {
-            json!({ "mediaType": media_type, "size": blob.len(), "digest": digest(blob) })
-        };
+        let descriptor = |media_type: &str, blob: &[u8]| json!({ "mediaType": media_type, "size": blob.len(), "digest": digest(blob) });
         let manifest = json!({
             "schemaVersion": 2, "mediaType": IMAGE,
             "config": descriptor("application/vnd.docker.container.image.v1+json", &config),
@@ -207,9 +205,9 @@ fn listening(log: &Path) -> SocketAddr {
     let start = Instant::now();
     loop {
         let text = fs_err::read_to_string(log).unwrap_or_default();
-        let address = text.split_once(WORDS).and_then(|(_, rest)| {
-            rest.split(|c: char| c == '"' || c == ',' || c.is_whitespace()).next()?.parse().ok()
-        });
+        let address = text
+            .split_once(WORDS)
+            .and_then(|(_, rest)| rest.split(|c: char| c == '"' || c == ',' || c.is_whitespace()).next()?.parse().ok());
         if let Some(address) = address {
             return address;
         }

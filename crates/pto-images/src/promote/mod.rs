@@ -11,6 +11,7 @@
 
 mod promotion;
 mod public;
+mod publish;
 mod record;
 mod rollback;
 mod state;
@@ -21,6 +22,7 @@ mod upstream;
 
 pub use promotion::{Finish, Moved, Promotion, PromotionReport, Temporary};
 pub use public::Public;
+pub use publish::{Publication, PublicationReport};
 pub use record::{Before, Candidate, Entry, Kind, Recipe, Record, Records, Step};
 pub use rollback::{Rollback, RollbackReport};
 pub use state::State;

@@ -153,13 +153,8 @@ impl Promotion {
             Err(error) => return Err(error),
         }
         run.forward()?;
-        let public = Public::ask(
-            cx,
-            client.repository(),
-            &self.registry,
-            run.record.names().current(),
-            run.candidate.digest(),
-        )?;
+        let public =
+            Public::ask(cx, client.repository(), &self.registry, run.record.names().current(), run.candidate.digest())?;
         run.conclude(Step::Done, Some(public))
     }
 }
@@ -204,19 +199,13 @@ impl<'a> Run<'a> {
         let previous = self.tags().read(names.previous())?;
         let digest = |manifest: &'_ Option<Manifest>| manifest.as_ref().map(|manifest| manifest.digest().clone());
         let (current, previous) = (digest(&current), digest(&previous));
-        let state = State::of(
-            Kind::Promotion,
-            &self.before,
-            self.candidate.digest(),
-            current.as_ref(),
-            previous.as_ref(),
-        );
+        let state =
+            State::of(Kind::Promotion, &self.before, self.candidate.digest(), current.as_ref(), previous.as_ref());
         if state != State::Foreign {
             return Ok(state);
         }
-        let is_ours = |found: &Option<Digest>| {
-            *found == self.before.current || found.as_ref() == Some(self.candidate.digest())
-        };
+        let is_ours =
+            |found: &Option<Digest>| *found == self.before.current || found.as_ref() == Some(self.candidate.digest());
         let (tag, expected, found) = if is_ours(&current) {
             (names.previous(), self.before.previous.clone(), previous)
         } else {
@@ -276,7 +265,8 @@ impl<'a> Run<'a> {
     fn remove_previous(&mut self, tag: &str) -> Result<(), Error> {
         self.records.begin(&mut self.record, Step::RestorePrevious)?;
         if self.client.delete_tag(tag)? == Deletion::Unsupported {
-            let message = format!("`{tag}` stays and leads to the current image: this registry deletes no tags by name");
+            let message =
+                format!("`{tag}` stays and leads to the current image: this registry deletes no tags by name");
             self.cx.emit(Event::Warning { message });
         } else {
             self.moved.push(Moved { tag: tag.to_owned(), from: self.before.current.clone(), to: None });

@@ -94,13 +94,9 @@ mod tests {
         ] {
             assert_eq!(state(Kind::Promotion, &tags[..4]), expected, "{tags}");
         }
-        for (tags, expected) in [
-            ("cncn", NotStarted),
-            ("cnnn", Done),
-            ("cnnc", Foreign),
-            ("cnxn", Foreign),
-            ("nnnn", Done),
-        ] {
+        for (tags, expected) in
+            [("cncn", NotStarted), ("cnnn", Done), ("cnnc", Foreign), ("cnxn", Foreign), ("nnnn", Done)]
+        {
             assert_eq!(state(Kind::Rollback, tags), expected, "{tags}");
         }
     }

@@ -138,7 +138,8 @@ mod tests {
         let names = Names::new("arm-cann9.2-dist");
         assert_eq!(names.temporary("123", 2), "arm-cann9.2-dist-123-2");
         assert!(names.is_temporary("arm-cann9.2-dist-123-2"));
-        for other in ["arm-cann9.2-dist", "arm-cann9.2-dist-previous", "arm-cann9.2-dist-2026", "arm-cann9.2-dist-1-x"] {
+        for other in ["arm-cann9.2-dist", "arm-cann9.2-dist-previous", "arm-cann9.2-dist-2026", "arm-cann9.2-dist-1-x"]
+        {
             assert!(!names.is_temporary(other), "{other}");
         }
     }

@@ -103,7 +103,18 @@ mod tests {
         let sound: Repository = "swr.example.com/cloud/dev".parse().unwrap();
         assert_eq!((sound.host(), sound.name(), sound.is_loopback()), ("swr.example.com", "cloud/dev", false));
         assert_eq!(sound.with_tag("a-1"), "swr.example.com/cloud/dev:a-1");
-        for bad in ["", "library/x", "h.x/", "h.x/A", "h.x/a:tag", "h.x/a@sha256:0", "h.x//a", "http://h.x/a", "h.x/a b", ".x/a"] {
+        for bad in [
+            "",
+            "library/x",
+            "h.x/",
+            "h.x/A",
+            "h.x/a:tag",
+            "h.x/a@sha256:0",
+            "h.x//a",
+            "http://h.x/a",
+            "h.x/a b",
+            ".x/a",
+        ] {
             assert!(bad.parse::<Repository>().is_err(), "{bad}");
         }
         for here in ["127.0.0.1:5000/a", "localhost:1/a", "[::1]:5000/a", "127.9.9.9/a"] {

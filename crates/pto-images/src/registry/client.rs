@@ -133,7 +133,11 @@ impl Client {
         let patience = Some(options.limits.patience);
         let plain = options.plain_http == PlainHttp::Anywhere || repository.is_loopback();
         // Reading the system's certificates takes longer than asking a registry on this machine.
-        let tls = if plain { TlsConfig::default() } else { pto_fetch::tls(cx).map_err(|e| Error::Certificates(Box::new(e)))? };
+        let tls = if plain {
+            TlsConfig::default()
+        } else {
+            pto_fetch::tls(cx).map_err(|e| Error::Certificates(Box::new(e)))?
+        };
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .proxy(None)
@@ -405,7 +409,8 @@ mod tests {
     #[test]
     fn pauses_grow_and_heed_the_registry() {
         let limits = Limits::default();
-        let busy = |seconds| Problem::Status { status: 429, said: None, retry_after: Some(Duration::from_secs(seconds)) };
+        let busy =
+            |seconds| Problem::Status { status: 429, said: None, retry_after: Some(Duration::from_secs(seconds)) };
         let pauses: Vec<_> = (1..8).map(|tries| limits.pause(tries, &busy(3)).as_secs()).collect();
         assert_eq!(pauses, [3, 3, 4, 8, 16, 32, 60]);
         assert_eq!(limits.pause(1, &busy(9999)), limits.longest_pause);

@@ -10,8 +10,8 @@ use std::time::Duration;
 use pto_context::Context;
 use pto_images::Error;
 use pto_images::promote::{
-    Candidate, Finish, Names, Promotion, PromotionReport, Recipe, Record, Records, Rollback, RollbackReport, State, Tested,
-    Uploaded, Upstream, status,
+    Candidate, Finish, Names, Promotion, PromotionReport, Recipe, Record, Records, Rollback, RollbackReport, State,
+    Tested, Uploaded, Upstream, status,
 };
 use pto_images::registry::{Client, Limits, Options, Repository};
 use pto_loopback::{Act, Gate, Reply, Request};
@@ -73,9 +73,7 @@ impl Spoil {
             Self::Status(429) => Act::Answer(Reply::status(429).header("Retry-After", "3600")),
             Self::Status(status) => Act::Answer(Reply::status(status)),
             // In a registry's own words, and not the registry's: the worst that a wrong answer can be.
-            Self::Unknown => {
-                Act::Answer(Reply::body(r#"{"errors":[{"code":"MANIFEST_UNKNOWN"}]}"#).with_status(404))
-            }
+            Self::Unknown => Act::Answer(Reply::body(r#"{"errors":[{"code":"MANIFEST_UNKNOWN"}]}"#).with_status(404)),
             Self::Truncate => Act::Truncate(7),
             Self::Shorten => Act::Shorten(7),
         }
@@ -118,8 +116,7 @@ impl Bench {
 
     pub fn options(&self) -> Options {
         let patience = if self.impatient.load(Ordering::SeqCst) { LITTLE_PATIENCE } else { PATIENCE };
-        let limits =
-            Limits { patience, attempts: 2, first_pause: Duration::ZERO, longest_pause: Duration::ZERO };
+        let limits = Limits { patience, attempts: 2, first_pause: Duration::ZERO, longest_pause: Duration::ZERO };
         Options { limits, ..Options::default() }
     }
 
@@ -166,10 +163,7 @@ impl Bench {
             names: Names::new(TAG),
             temporary: TEMPORARY.to_owned(),
             recipe: self.recipe(),
-            tested: Tested {
-                id: tested.config.parse().unwrap(),
-                manifests: vec![tested.manifest.parse().unwrap()],
-            },
+            tested: Tested { id: tested.config.parse().unwrap(), manifests: vec![tested.manifest.parse().unwrap()] },
         }
     }
 
