@@ -97,6 +97,12 @@ pub enum Error {
         /// The image's tag.
         tag: String,
     },
+    /// What is to be taken back is done.
+    #[error("`{tag}` leads to the new image already")]
+    Promoted {
+        /// The tag that users pull.
+        tag: String,
+    },
     /// There is nothing to go back to.
     #[error("`{tag}` does not exist, so there is nothing to go back to")]
     NothingBefore {
@@ -177,6 +183,7 @@ impl Error {
             | Self::NotTheTested { .. }
             | Self::OtherPlatform { .. }
             | Self::NotPassed { .. }
+            | Self::Promoted { .. }
             | Self::Stale { .. }
             | Self::NothingBefore { .. } => Fault::Verdict,
         }
@@ -206,6 +213,7 @@ impl Error {
             Self::Stale { .. } => "current and previous are as they were; build and test the newest recipe".to_owned(),
             Self::UpstreamUnknown { .. } => "current and previous are as they were; run again".to_owned(),
             Self::Busy { .. } => "wait for it, or end it".to_owned(),
+            Self::Promoted { .. } => "`cargo xtask images rollback` makes the version before current again".to_owned(),
             Self::NothingBefore { .. } => {
                 "the second publication of a different image makes a previous version".to_owned()
             }

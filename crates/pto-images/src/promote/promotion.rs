@@ -116,6 +116,10 @@ struct Run<'a> {
     record: Record,
     candidate: Manifest,
     before: Before,
+    /// Where the tags led at the last look.
+    now: Before,
+    /// The same if nothing has happened since.
+    just_read: Option<Before>,
     moved: Vec<Moved>,
 }
 
@@ -165,8 +169,8 @@ impl<'a> Run<'a> {
         let not_uploaded = || Error::NoRecords { dir: records.dir().to_owned() };
         let candidate = record.candidate.as_ref().ok_or_else(not_uploaded)?;
         let candidate = records.kept(&record, &candidate.manifest)?;
-        let before = match &record.before {
-            Some(before) => before.clone(),
+        let (before, just_read) = match &record.before {
+            Some(before) => (before.clone(), None),
             None => {
                 let (names, temporary) = (record.names(), record.temporary.clone());
                 let tags = Tags { client, witness: temporary.as_deref() };
@@ -179,10 +183,11 @@ impl<'a> Run<'a> {
                 let before = Before { current: digest(current), previous: digest(previous) };
                 record.before = Some(before.clone());
                 records.save(&record)?;
-                before
+                (before.clone(), Some(before))
             }
         };
-        Ok(Self { cx, records, client, record, candidate, before, moved: Vec::new() })
+        let now = before.clone();
+        Ok(Self { cx, records, client, record, candidate, before, now, just_read, moved: Vec::new() })
     }
 
     /// The tag that is known to exist: before the end the temporary one, and `current` once it was there.
@@ -193,12 +198,15 @@ impl<'a> Run<'a> {
         Tags { client: self.client, witness }
     }
 
-    fn state(&self) -> Result<State, Error> {
+    /// Where it stands, by where the tags lead now; one that somebody else moved is an error.
+    fn state(&mut self) -> Result<State, Error> {
         let names = self.record.names();
-        let current = self.tags().read(names.current())?;
-        let previous = self.tags().read(names.previous())?;
-        let digest = |manifest: &'_ Option<Manifest>| manifest.as_ref().map(|manifest| manifest.digest().clone());
-        let (current, previous) = (digest(&current), digest(&previous));
+        let now = match self.just_read.take() {
+            Some(now) => now,
+            None => Before { current: self.digest(names.current())?, previous: self.digest(names.previous())? },
+        };
+        let (current, previous) = (now.current.clone(), now.previous.clone());
+        self.now = now;
         let state =
             State::of(Kind::Promotion, &self.before, self.candidate.digest(), current.as_ref(), previous.as_ref());
         if state != State::Foreign {
@@ -212,6 +220,10 @@ impl<'a> Run<'a> {
             (names.current(), self.before.current.clone(), current)
         };
         Err(Error::MovedByOther { tag: tag.to_owned(), expected, found })
+    }
+
+    fn digest(&self, tag: &str) -> Result<Option<Digest>, Error> {
+        Ok(self.tags().read(tag)?.map(|manifest| manifest.digest().clone()))
     }
 
     /// Takes the steps that are left, looking where the tags lead before each of them.
@@ -239,11 +251,7 @@ impl<'a> Run<'a> {
         let was_previous = self.before.previous.clone();
         match (self.state()?, &was_previous) {
             (State::Done, _) if self.before.current.as_ref() != Some(self.candidate.digest()) => {
-                return Err(Error::MovedByOther {
-                    tag: names.current().to_owned(),
-                    expected: self.before.current.clone(),
-                    found: Some(self.candidate.digest().clone()),
-                });
+                return Err(Error::Promoted { tag: names.current().to_owned() });
             }
             (State::PreviousMoved, Some(digest)) => {
                 let restored = self.records.kept(&self.record, digest)?;
@@ -253,6 +261,7 @@ impl<'a> Run<'a> {
             (State::PreviousMoved, None) => self.remove_previous(names.previous())?,
             _ => {}
         }
+        self.state()?;
         let report = self.conclude(Step::Undone, None)?;
         match because {
             Some(error) => Err(error),
@@ -282,15 +291,12 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Removes the temporary tag, by its name, and reads once more where the others lead.
+    /// Removes the temporary tag, by its name.
     fn conclude(mut self, last: Step, public: Option<Public>) -> Result<PromotionReport, Error> {
         let temporary = match self.record.temporary.clone() {
             Some(tag) => self.remove_temporary(tag)?,
             None => Temporary::Removed,
         };
-        let names = self.record.names();
-        let digest = |tag| Ok::<_, Error>(self.tags().read(tag)?.map(|manifest| manifest.digest().clone()));
-        let (current, previous) = (digest(names.current())?, digest(names.previous())?);
         if temporary == Temporary::Removed {
             self.records.begin(&mut self.record, last)?;
         }
@@ -298,8 +304,8 @@ impl<'a> Run<'a> {
             image: self.record.image.clone(),
             reference: self.record.repository.with_tag(&self.record.tag),
             promoted: last == Step::Done,
-            current,
-            previous,
+            current: self.now.current,
+            previous: self.now.previous,
             moved: self.moved,
             temporary,
             public,
