@@ -6,8 +6,8 @@ use std::path::Path;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{
-    build, bundle, container, devices, doctor, env, golden, kernel, ptoas, quickstart, setup_home, store, test, triage,
-    update,
+    build, bundle, container, devices, doctor, env, golden, images, kernel, ptoas, quickstart, setup_home, store, test,
+    triage, update,
 };
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
@@ -59,6 +59,8 @@ pub enum Verb {
     Store(store::Args),
     /// Pack what a problem report should carry into one file, secrets and names masked
     Bundle(bundle::Args),
+    /// The published images: validate, publish, promote, rollback, status
+    Images(images::Args),
 }
 
 /// Names of this program that stand for a verb: the images carry it under these. A name is added with its verb.
