@@ -107,6 +107,7 @@ pub fn refuse_unwritable(path: &Path) -> Result<(), Failure> {
     }
     match std::fs::metadata(path) {
         Ok(found) if !found.is_file() => refuse("it is there and is no regular file", "name another file".to_owned()),
+        Err(error) if error.kind() != ErrorKind::NotFound => refuse(&error.to_string(), "name another file".to_owned()),
         _ => Ok(()),
     }
 }
