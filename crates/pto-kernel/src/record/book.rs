@@ -79,13 +79,13 @@ impl Logbook {
         let _turn = self.turn();
         let written: Vec<io::Result<PathBuf>> = records.iter().map(|record| self.add(record)).collect();
         let log = markdown::log(&self.contents()?.entries);
-        write::whole(&self.log(), log.as_bytes()).map_err(|error| named(&self.log(), error))?;
+        write::whole(&self.log(), log.as_bytes())?;
         written.into_iter().collect()
     }
 
     fn add(&self, record: &Record) -> io::Result<PathBuf> {
         let path = self.place(record, &record.file_name());
-        write::whole(&path, &serde_json::to_vec_pretty(record)?).map_err(|error| named(&path, error))?;
+        write::whole(&path, &serde_json::to_vec_pretty(record)?)?;
         if let Some(old) = record.superseded() {
             remove(&self.place(record, &old))?;
         }
@@ -139,10 +139,6 @@ impl Logbook {
         }
         Ok(contents)
     }
-}
-
-fn named(path: &Path, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
 
 fn remove(path: &Path) -> io::Result<()> {
