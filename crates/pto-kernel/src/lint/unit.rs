@@ -89,27 +89,23 @@ impl<'a> Unit<'a> {
     }
 
     fn find_flagged(&self) -> HashSet<String> {
-        let calls: Vec<(&String, HashSet<&str>)> = self
-            .functions
-            .keys()
-            .map(|name| {
-                let definitions = self.definitions(name);
-                let called = definitions.iter().flat_map(|d| called(d.source.text(), d.body)).collect();
-                (name, called)
-            })
-            .collect();
-        let mut flagged: HashSet<String> = ["set_flag", "wait_flag"].map(str::to_owned).into();
-        flagged.extend(self.macros.iter().filter(|(_, text)| text.contains("_flag")).map(|(name, _)| name.clone()));
-        loop {
-            let more = calls.iter().filter(|(name, called)| {
-                !flagged.contains(*name) && called.iter().any(|callee| flagged.contains(*callee))
-            });
-            let more: Vec<String> = more.map(|(name, _)| (*name).clone()).collect();
-            if more.is_empty() {
-                return flagged;
+        let mut callers: HashMap<&str, Vec<&str>> = HashMap::new();
+        for name in self.functions.keys() {
+            for definition in self.definitions(name) {
+                for callee in called(definition.source.text(), definition.body) {
+                    callers.entry(callee).or_default().push(name);
+                }
             }
-            flagged.extend(more);
         }
+        let mut open: Vec<&str> = vec!["set_flag", "wait_flag"];
+        open.extend(self.macros.iter().filter(|(_, text)| text.contains("_flag")).map(|(name, _)| name.as_str()));
+        let mut flagged = HashSet::new();
+        while let Some(name) = open.pop() {
+            if flagged.insert(name.to_owned()) {
+                open.extend(callers.get(name).into_iter().flatten());
+            }
+        }
+        flagged
     }
 }
 
