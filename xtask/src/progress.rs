@@ -110,7 +110,8 @@ fn bar(total: Option<u64>) -> ProgressBar {
 
 /// Of a step that counts something else than bytes.
 fn counting() -> ProgressStyle {
-    ProgressStyle::with_template("{spinner} {msg} [{bar:30}] {pos}/{len}").unwrap_or_else(|_| ProgressStyle::default_bar())
+    ProgressStyle::with_template("{spinner} {msg} [{bar:30}] {pos}/{len}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// A pipe or a log: one line when a long step starts, moves and ends.

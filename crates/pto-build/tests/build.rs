@@ -35,7 +35,7 @@ fn steps(events: &Recorder, task: &str) -> u64 {
         Event::Steps { task: of, total, .. } if of == task => Some(total),
         _ => None,
     };
-    events.events().into_iter().filter_map(total).last().unwrap_or(0)
+    events.events().into_iter().filter_map(total).next_back().unwrap_or(0)
 }
 
 #[test]
