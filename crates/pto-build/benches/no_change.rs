@@ -28,7 +28,8 @@ fn main() {
     let ours = || drop(build(&project.cx(), &options).unwrap());
     let by_hand = || by_hand(&project, &built.wheel);
     // The first run of each warms the caches of the system and of uv.
-    (ours(), by_hand());
+    ours();
+    by_hand();
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..PAIRS {
         times[0].push(timed(by_hand));
