@@ -6,7 +6,8 @@ use std::path::Path;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{
-    build, bundle, devices, doctor, env, golden, kernel, ptoas, quickstart, setup_home, store, test, triage, update,
+    build, bundle, container, devices, doctor, env, golden, images, kernel, ptoas, quickstart, setup_home, store, test,
+    triage, update,
 };
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
@@ -52,15 +53,20 @@ pub enum Verb {
     Update(update::Args),
     /// Print what a shell has to export for PyPTO and PTOAS
     Env(env::Args),
+    /// The development container: build, run, shell
+    Container(container::Args),
     /// What has been fetched and built: list, verify, gc
     Store(store::Args),
     /// Pack what a problem report should carry into one file, secrets and names masked
     Bundle(bundle::Args),
+    /// The published images: validate, publish, promote, rollback, status
+    Images(images::Args),
 }
 
 /// Names of this program that stand for a verb: the images carry it under these. A name is added with its verb.
-pub const NAMES: [(&str, &[&str]); 5] = [
+pub const NAMES: [(&str, &[&str]); 6] = [
     ("pypto-build", &["build"]),
+    ("pypto-dev", &["container"]),
     ("pypto-doctor", &["doctor"]),
     ("pypto-install-ptoas", &["ptoas", "install"]),
     ("pypto-setup", &["setup"]),

@@ -8,11 +8,13 @@
 mod build;
 mod bundle;
 mod cli;
+mod container;
 mod devices;
 mod doctor;
 mod env;
 mod exit;
 mod golden;
+mod images;
 mod kernel;
 mod out;
 mod progress;
@@ -77,7 +79,9 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Build(args) => build::run(args),
         cli::Verb::Update(args) => update::run(args),
         cli::Verb::Env(args) => env::run(args),
+        cli::Verb::Container(args) => container::run(args),
         cli::Verb::Store(args) => store::run(args),
         cli::Verb::Bundle(args) => bundle::run(args),
+        cli::Verb::Images(args) => images::run(args),
     }
 }

@@ -57,7 +57,7 @@ mod wheel;
 pub use digest::of_file as sha256;
 pub use error::{Attempt, Error, Refusal};
 pub use file::FilePin;
-pub use http::{Failure, Fetched, Http, HttpProblem, Limits};
+pub use http::{Failure, Fetched, Http, HttpProblem, Limits, tls};
 pub use interpreters::interpreters;
 pub use pin::WheelPin;
 pub use release::{Release, says_unreachable, uv_with_mirrors};
