@@ -22,6 +22,15 @@ pub enum Event {
         /// Bytes done so far.
         done_bytes: u64,
     },
+    /// A step that counts something else than bytes moved on.
+    Steps {
+        /// The step of the `Started` event.
+        task: String,
+        /// What is done.
+        done: u64,
+        /// What there is in all, as far as it is known now.
+        total: u64,
+    },
     /// A step ended well.
     Finished {
         /// The step of the `Started` event.

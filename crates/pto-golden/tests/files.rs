@@ -147,13 +147,29 @@ fn directories_miss_nothing() {
     assert!(error.to_string().contains("have the same name"), "{error}");
 }
 
-/// An archive of one member.
-fn archive() -> Vec<u8> {
+/// An archive of these members.
+fn archive(names: &[&str]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-    writer.start_file("a.npy", options).unwrap();
-    writer.write_all(&npy::to_bytes(&sample(DType::F32, &[3, 4]))).unwrap();
+    for name in names {
+        writer.start_file(*name, options).unwrap();
+        writer.write_all(&npy::to_bytes(&sample(DType::F32, &[3, 4]))).unwrap();
+    }
     writer.finish().unwrap().into_inner()
+}
+
+#[test]
+fn an_archive_with_two_members_of_one_name_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("twice.npz");
+    let mut bytes = archive(&["a.npy", "b.npy"]);
+    std::fs::write(&path, &bytes).unwrap();
+    files::open(&path, &Declared::default()).unwrap();
+    let places: Vec<usize> = (0..bytes.len() - 5).filter(|at| bytes[*at..].starts_with(b"b.npy")).collect();
+    assert_eq!(places.len(), 2, "before the member and in the directory");
+    places.into_iter().for_each(|at| bytes[at] = b'a');
+    std::fs::write(&path, &bytes).unwrap();
+    assert_eq!(malformed(&path).1, "two members have the same name, expected each name once");
 }
 
 fn safetensors() -> Vec<u8> {
@@ -165,7 +181,7 @@ proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(200))]
     #[test]
     fn broken_files_are_refused_and_nothing_panics(at in 0usize..400, byte: u8, cut in 0usize..600, zip: bool) {
-        let (mut bytes, name) = if zip { (archive(), "x.npz") } else { (safetensors(), "x.safetensors") };
+        let (mut bytes, name) = if zip { (archive(&["a.npy"]), "x.npz") } else { (safetensors(), "x.safetensors") };
         if let Some(broken) = bytes.get_mut(at) {
             *broken = byte;
         }

@@ -1,7 +1,8 @@
 //! Facts about Ascend NPUs as data, and the pure parsers that go with them: targets, core types, the vocabularies for
 //! one architecture, the SoC table, on-chip memory sizes, what device code says of itself ([`device_elf`]), the pairs of
 //! driver and CANN that work; and what `npu-smi`
-//! prints ([`npu_smi`]), the files of drivers, CANN and checkouts ([`files`]), and Docker's JSON ([`docker`]).
+//! prints ([`npu_smi`]), the files of drivers, CANN and checkouts ([`files`]), what git prints ([`git`]), and Docker's
+//! JSON ([`docker`]).
 //!
 //! No parser fails or panics: what it does not understand it returns as a [`Note`], beside everything else.
 //!
@@ -26,6 +27,7 @@ mod entries;
 mod error;
 pub mod files;
 mod generation;
+pub mod git;
 mod machine;
 mod names;
 mod note;

@@ -2,7 +2,8 @@
 //! which the CI sets, makes a missing part a failure: a test that passes without running is a lie.
 //!
 //! It also holds what takes the place of the rest: a [stand-in](cann) for CANN's programs, a [machine](host) that is
-//! made up, what `npu-smi` [prints](npu_smi), and a [writer](elf) of ELF files. A Docker [engine] and a [registry] are real ones.
+//! made up, what `npu-smi` [prints](npu_smi), a [writer](elf) of ELF files, and a project that is shaped like [PyPTO](pypto).
+//! A Docker [engine] and a [registry] are real ones.
 //!
 //! This crate must not know what is tested. Only `[dev-dependencies]` name it.
 //!
@@ -16,6 +17,7 @@ pub mod elf;
 pub mod engine;
 pub mod host;
 pub mod npu_smi;
+pub mod pypto;
 pub mod registry;
 
 use std::io::Write as _;

@@ -89,13 +89,14 @@ impl<'a> Counters<'a> {
     pub(super) fn add_all(&mut self, bins: &[u16]) {
         self.make_room(bins.len());
         let (rounds, rest) = bins.as_chunks::<TURNS>();
+        let counters = &mut *self.bins; // through `self` the compiler would load the address again for each
         for round in rounds {
             for (turn, bin) in round.iter().enumerate() {
-                self.bins[place(*bin)][turn] += 1;
+                counters[place(*bin)][turn] += 1;
             }
         }
         for bin in rest {
-            self.bins[place(*bin)][0] += 1;
+            counters[place(*bin)][0] += 1;
         }
     }
 

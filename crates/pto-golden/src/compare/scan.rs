@@ -145,7 +145,7 @@ impl<'a> Pass<'a> {
     /// # Safety
     /// The processor has these instructions.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,f16c,fma,avx512f,avx512dq,avx512vl,avx512bw,avx512vbmi2")]
+    #[target_feature(enable = "avx2,f16c,fma,popcnt,avx512f,avx512dq,avx512vl,avx512bw,avx512vbmi2")]
     unsafe fn chunk_avx512<T: Element>(
         &self,
         at: usize,
@@ -160,7 +160,7 @@ impl<'a> Pass<'a> {
     /// # Safety
     /// The processor has these instructions.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,f16c,fma")]
+    #[target_feature(enable = "avx2,f16c,fma,popcnt")]
     unsafe fn chunk_avx2<T: Element>(
         &self,
         at: usize,
@@ -206,9 +206,8 @@ impl<'a> Pass<'a> {
     ) -> bool {
         let Some(limit) = &self.single else { return false };
         let Scratch { singles: [a, e], bins, some, counters, .. } = scratch;
-        T::read_singles_on::<C>(actual, a);
-        T::read_singles_on::<C>(expected, e);
-        let Some(sure) = single::block::<C>(a, e, limit, self.shift as f32, stats.bar(), bins) else { return false };
+        let seen = single::block::<C, T>(actual, expected, limit, self.shift as f32, stats.bar(), bins);
+        let Some(sure) = seen else { return false };
         stats.sums.merge(sure.sums);
         if sure.equal {
             counters.add_zeros(BLOCK);
@@ -219,6 +218,8 @@ impl<'a> Pass<'a> {
             counters.add_all(&some[..count]);
         }
         if sure.above {
+            T::read_singles_on::<C>(actual, a);
+            T::read_singles_on::<C>(expected, e);
             let pairs = a.iter().zip(e.iter()).enumerate();
             pairs.for_each(|(i, (a, e))| stats.raise(at + i, f64::from(*a) - f64::from(*e), f64::from(*e)));
         }

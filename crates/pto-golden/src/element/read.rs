@@ -66,6 +66,7 @@ impl F16c {
         std::is_x86_feature_detected!("avx2")
             && std::is_x86_feature_detected!("f16c")
             && std::is_x86_feature_detected!("fma")
+            && std::is_x86_feature_detected!("popcnt")
     }
 }
 

@@ -17,6 +17,11 @@ pub(super) fn read(path: &Path, declared: Option<DType>) -> Result<BTreeMap<Stri
 
 fn members(bytes: &Storage, declared: Option<DType>) -> Result<BTreeMap<String, Tensor>, Error> {
     let mut archive = ZipArchive::new(Cursor::new(&**bytes)).map_err(|error| refused(0, "", &error))?;
+    // The archive's reader keeps the last of them, and nobody knows which one was meant.
+    if archive.has_duplicate_names() {
+        let directory = usize::try_from(archive.central_directory_start()).unwrap_or(0);
+        return Err(Error::malformed(directory, "two members have the same name, expected each name once"));
+    }
     let mut tensors = BTreeMap::new();
     for index in 0..archive.len() {
         let mut member = archive.by_index(index).map_err(|error| refused(0, &format!("member {index}"), &error))?;

@@ -13,6 +13,8 @@ mod driver;
 mod install_info;
 mod platform_ini;
 mod pto_isa_pin;
+mod requires_python;
+mod testing_env;
 mod versions_env;
 
 pub use cann::{CannFile, CannFileKind, CannPackage, parse_cann_file};
@@ -22,6 +24,8 @@ pub use driver::{DriverInfo, FirmwareInfo, VersionRange, parse_driver_info, pars
 pub use install_info::{InstallInfo, InstalledPart, parse_install_info};
 pub use platform_ini::{Difference, IniSection, PlatformIni, parse_platform_ini};
 pub use pto_isa_pin::{PtoIsaPin, parse_pto_isa_pin};
+pub use requires_python::{lowest_python, parse_python_version_file, parse_requires_python};
+pub use testing_env::{TestingEnv, parse_testing_env};
 pub use versions_env::{VersionsEnv, parse_versions_env};
 
 /// Whether a text is a hexadecimal digest or commit of this many digits.

@@ -1,6 +1,7 @@
 use super::super::histogram::bin_of_single;
 use super::super::stats::Sums;
 use super::{BLOCK, Bar, Limit};
+use crate::Element;
 use crate::element::read::Cpu;
 
 const LANES: usize = 16;
@@ -44,9 +45,9 @@ pub(in super::super) struct Sure {
 /// Reads a full block; `None` if some element may be wrong or not finite, or numbers are too small or too large for single
 /// precision. `bins` gets the bin of each error.
 #[inline(always)]
-pub(in super::super) fn block<C: Cpu>(
-    actual: &[f32; BLOCK],
-    expected: &[f32; BLOCK],
+pub(in super::super) fn block<C: Cpu, T: Element>(
+    actual: &[u8],
+    expected: &[u8],
     limit: &SingleLimit,
     shift: f32,
     bar: Bar,
@@ -55,8 +56,12 @@ pub(in super::super) fn block<C: Cpu>(
     let mut lanes = Lanes::default();
     let absolute = bar.absolute as f32;
     let relative = bar.relative as f32 * (2.0 - SURE);
-    let pairs = actual.as_chunks::<LANES>().0.iter().zip(expected.as_chunks::<LANES>().0);
-    for ((actual, expected), bins) in pairs.zip(bins.as_chunks_mut::<LANES>().0) {
+    let bytes = LANES * size_of::<T>();
+    let pairs = actual.chunks_exact(bytes).zip(expected.chunks_exact(bytes));
+    for ((actual_bytes, expected_bytes), bins) in pairs.zip(bins.as_chunks_mut::<LANES>().0) {
+        let (mut actual, mut expected) = ([0f32; LANES], [0f32; LANES]);
+        T::read_singles_on::<C>(actual_bytes, &mut actual);
+        T::read_singles_on::<C>(expected_bytes, &mut expected);
         for lane in 0..LANES {
             let e = expected[lane];
             let error = actual[lane] - e;
@@ -97,12 +102,12 @@ struct Lanes {
 impl Lanes {
     #[inline(always)]
     fn sure(&self, absolute: f32, shift: f32) -> Option<Sure> {
-        let most = |lanes: &[f32; LANES]| lanes.iter().fold(0f32, |most, lane| if *lane > most { *lane } else { most });
+        let most = |lanes: &[f32; LANES]| halved(*lanes, |a, b| if a > b { a } else { b });
         let worst = most(&self.worst);
         if most(&self.excess) > 0.0 || !(worst == 0.0 || (LEAST..=MOST).contains(&worst)) {
             return None;
         }
-        let total = |lanes: &[f32; LANES]| lanes.iter().map(|lane| f64::from(*lane)).sum();
+        let total = |lanes: &[f32; LANES]| halved(lanes.map(f64::from), |a, b| a + b);
         let (errors, shifted, shifted_squares): (f64, f64, f64) =
             (total(&self.errors), total(&self.shifted), total(&self.shifted_squares));
         if !errors.is_finite() {
@@ -131,4 +136,18 @@ impl Lanes {
             },
         })
     }
+}
+
+/// All lanes in one, half by half: vector instructions do that, where one lane after the other would take a fifth of the
+/// time of the whole loop.
+#[inline(always)]
+fn halved<V: Copy>(mut lanes: [V; LANES], join: impl Fn(V, V) -> V) -> V {
+    let mut count = LANES;
+    while count > 1 {
+        count /= 2;
+        for lane in 0..count {
+            lanes[lane] = join(lanes[lane], lanes[lane + count]);
+        }
+    }
+    lanes[0]
 }

@@ -1,0 +1,255 @@
+//! What a build will do, before it does it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use pto_checkout::{Checkout, JobLimits, LimitSource, Owner, RunAs, pypto_home, pypto_source};
+use pto_context::Context;
+use pto_process::{Invocation, shell_word};
+use serde::Serialize;
+
+use super::inputs::{Inputs, gather};
+use super::native;
+use super::pto_isa::{self, PtoIsaSources};
+use super::record::{Decision, Reason, Record};
+use super::tools::Tools;
+use super::tree::{BuildTree, PTO_ISA};
+use super::wheel::WheelJob;
+use crate::error::Error;
+use crate::patches::{self, Outcome, Patch};
+
+/// Where the runtime lies below the checkout.
+pub(crate) const RUNTIME: &str = "runtime";
+const NINJA: &str = "Ninja";
+const MAKE: &str = "Unix Makefiles";
+
+/// What is asked of a build. Checkout and home are those of the context: `PYPTO_SRC`, `PYPTO_HOME`.
+#[derive(Debug, Clone, Default)]
+pub struct BuildOptions {
+    /// Jobs at once; lowers the machine's limit and never raises it.
+    pub jobs: Option<u32>,
+    /// Begins with nothing.
+    pub clean: bool,
+    /// `CMAKE_BUILD_TYPE`; without it, the project's own.
+    pub build_type: Option<String>,
+    /// Further arguments for CMake.
+    pub cmake_args: Vec<String>,
+    /// Managed patches for the runtime: a directory, or one file.
+    pub patches: Option<PathBuf>,
+    /// Where PTO-ISA comes from.
+    pub pto_isa: PtoIsaSources,
+}
+
+/// Jobs of a build, and why not more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Jobs {
+    /// At once.
+    pub used: u32,
+    /// What was asked for.
+    pub asked: Option<u32>,
+    /// What the machine allows.
+    pub limit: u32,
+    /// Who says so.
+    pub source: LimitSource,
+}
+
+/// One command of a build.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// What it does: "configure", "build", "make the runtime's wheel".
+    pub what: &'static str,
+    /// As one line for a shell, secrets masked.
+    pub command: String,
+}
+
+/// What a build will do.
+#[derive(Debug, Clone, Serialize)]
+pub struct BuildPlan {
+    /// The checkout.
+    pub source: PathBuf,
+    /// PyPTO's home.
+    pub home: PathBuf,
+    /// Who owns the checkout.
+    pub owner: Owner,
+    /// Jobs.
+    pub jobs: Jobs,
+    /// What CMake writes files for.
+    pub generator: String,
+    /// Whether it begins with what is there.
+    pub decision: Decision,
+    /// What it depends on.
+    pub inputs: Inputs,
+    /// The commit of PTO-ISA that the runtime pins.
+    pub pto_isa: Option<String>,
+    /// How the managed patches stand.
+    pub patches: Vec<Outcome>,
+    /// Its commands, in their order.
+    pub commands: Vec<Step>,
+}
+
+/// What a build needs of its surroundings, once found.
+pub(crate) struct Site {
+    /// The caller's, with the home's programs first on `PATH`.
+    pub(crate) cx: Context,
+    pub(crate) checkout: Checkout,
+    pub(crate) home: PathBuf,
+    pub(crate) run_as: RunAs,
+    pub(crate) tools: Tools,
+    pub(crate) tree: BuildTree,
+    pub(crate) patches: Vec<Patch>,
+    pub(crate) settings: Vec<String>,
+    pub(crate) pin: Option<String>,
+}
+
+/// Finds out what a build would do. Writes nothing.
+///
+/// # Errors
+/// The checkout is not ready to be built, or something that a build needs is missing.
+pub fn plan_build(cx: &Context, options: &BuildOptions) -> Result<BuildPlan, Error> {
+    Site::find(cx, options)?.plan(options)
+}
+
+/// The top level of the checkout.
+pub(crate) fn source(cx: &Context) -> Result<PathBuf, Error> {
+    Ok(pto_checkout::GitDirs::find(&pypto_source(cx).ok_or(Error::NoSource)?)?.root)
+}
+
+impl Site {
+    pub(crate) fn find(cx: &Context, options: &BuildOptions) -> Result<Self, Error> {
+        let home = pypto_home(cx);
+        let cx = with_programs_of(cx, &home);
+        let checkout = Checkout::open(&cx, source(&cx)?)?;
+        check_submodules(&checkout)?;
+        let tools = Tools::find(&cx, &home)?;
+        let patches = options.patches.as_ref().map(|place| patches::patches_in(&cx.cwd().join(place))).transpose()?;
+        Ok(Self {
+            run_as: RunAs::owner(&cx, checkout.owner),
+            tree: BuildTree::of(&checkout),
+            settings: native::settings(&tools, options.build_type.as_deref(), &options.cmake_args),
+            pin: pto_isa::pin(&checkout.root().join(RUNTIME))?,
+            patches: patches.unwrap_or_default(),
+            cx,
+            checkout,
+            home,
+            tools,
+        })
+    }
+
+    /// The runtime's checkout.
+    pub(crate) fn runtime(&self) -> Result<&Checkout, Error> {
+        let runtime = self.checkout.submodule(RUNTIME).and_then(|submodule| submodule.checkout.as_ref());
+        runtime.ok_or_else(|| Error::NoRuntime { repository: self.checkout.root().to_owned() })
+    }
+
+    pub(crate) fn wheel(&self, jobs: u32) -> Result<WheelJob<'_>, Error> {
+        Ok(WheelJob { run_as: &self.run_as, tools: &self.tools, runtime: self.runtime()?.root(), jobs })
+    }
+
+    pub(crate) fn plan(&self, options: &BuildOptions) -> Result<BuildPlan, Error> {
+        let generator = self.generator()?;
+        let own = options.build_type.iter().map(|build_type| format!("CMAKE_BUILD_TYPE={build_type}"));
+        let own: Vec<String> = own.chain(options.cmake_args.iter().cloned()).collect();
+        let inputs = gather(&self.cx, self.checkout.root(), &self.tools, &generator, &own);
+        let limits = JobLimits::of(&self.cx, &self.checkout)?;
+        let used = limits.build_jobs(options.jobs);
+        let decision = self.decide(&inputs, options)?;
+        Ok(BuildPlan {
+            source: self.checkout.root().to_owned(),
+            home: self.home.clone(),
+            owner: self.checkout.owner,
+            jobs: Jobs { used, asked: options.jobs, limit: limits.build, source: limits.source },
+            patches: patches::examine(&self.cx, self.runtime()?, &self.patches)?,
+            pto_isa: self.pin.clone(),
+            commands: self.commands(&decision, &generator, used, options)?,
+            generator,
+            decision,
+            inputs,
+        })
+    }
+
+    fn decide(&self, inputs: &Inputs, options: &BuildOptions) -> Result<Decision, Error> {
+        let fresh = |reason| Ok(Decision::Fresh { reason });
+        if self.tree.is_empty() {
+            return fresh(Reason::NoBuild);
+        }
+        self.tree.check_ours()?;
+        match Record::read(&self.tree.native) {
+            _ if options.clean => fresh(Reason::Asked),
+            Err(reason) => fresh(reason),
+            Ok(record) => record.compare(inputs, &self.tree.native),
+        }
+    }
+
+    /// The generator of the build that is there, if what it needs is there too; Ninja for a fresh one.
+    fn generator(&self) -> Result<String, Error> {
+        let kept = self.tree.setting("CMAKE_GENERATOR:INTERNAL").or_else(|| self.tree.setting("CMAKE_GENERATOR"));
+        let works = |generator: &String| match generator.contains(NINJA) {
+            true => self.tools.ninja.is_some(),
+            false => self.tools.make.is_some(),
+        };
+        let fresh = || [NINJA, MAKE].map(str::to_owned).into_iter().find(works);
+        let missing = || Error::NoTool { program: "ninja", home: self.home.clone() };
+        kept.filter(works).or_else(fresh).ok_or_else(missing)
+    }
+
+    /// All commands, as they are run if nothing fails.
+    fn commands(
+        &self,
+        decision: &Decision,
+        generator: &str,
+        jobs: u32,
+        options: &BuildOptions,
+    ) -> Result<Vec<Step>, Error> {
+        let step = |what, command: &Invocation| Step { what, command: command.to_shell_line() };
+        let wheel = self.wheel(jobs)?;
+        let mut steps = Vec::new();
+        let isa = self.tree.runtime.join(PTO_ISA);
+        if let Some(commit) = self.pin.as_ref().filter(|commit| !pto_isa::is_at(&self.cx, &isa, commit)) {
+            let clone = pto_checkout::remote::clone_command(&self.cx, &self.run_as, &options.pto_isa.url, &isa)?;
+            let command =
+                format!("{} && git -C {} checkout --detach --force {commit}", clone.to_shell_line(), word(&isa));
+            steps.push(Step { what: "fetch PTO-ISA", command });
+        }
+        if !decision.is_incremental() {
+            if !self.tree.is_empty() {
+                steps.push(step("discard", &self.run_as.command("rm").args(["-rf", "--"]).arg(&self.tree.native)));
+            }
+            steps.push(step("configure", &self.configure(generator)));
+        }
+        steps.push(step("build", &self.native_build(jobs)));
+        steps.push(step("make the runtime's wheel", &wheel.make(&self.cx)));
+        steps.push(step("install it", &wheel.install(&wheel.out().join("*.whl"))));
+        Ok(steps)
+    }
+
+    pub(crate) fn configure(&self, generator: &str) -> Invocation {
+        let (source, build) = (self.checkout.root(), &self.tree.native);
+        native::configure(&self.run_as, &self.tools, source, build, generator, &self.settings)
+    }
+
+    pub(crate) fn native_build(&self, jobs: u32) -> Invocation {
+        native::build(&self.run_as, &self.tools, self.checkout.root(), &self.tree.native, jobs)
+    }
+}
+
+fn word(path: &Path) -> String {
+    shell_word(&path.to_string_lossy())
+}
+
+/// The same surroundings with the programs of the home before all others, as in an activated shell.
+fn with_programs_of(cx: &Context, home: &Path) -> Context {
+    let own = ["venv/bin", "bin"].map(|dir| home.join(dir).into_os_string());
+    let path = own.into_iter().chain(cx.var_os("PATH").map(OsString::from));
+    let path = path.collect::<Vec<_>>().join(":".as_ref());
+    // Modules of a checkout that another user owns must not be compiled into it by whoever imports them.
+    cx.clone().with_var("PATH", path).with_var("PYTHONDONTWRITEBYTECODE", "1")
+}
+
+fn check_submodules(checkout: &Checkout) -> Result<(), Error> {
+    let missing = checkout.uninitialised();
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Uninitialised { repository: checkout.root().to_owned(), missing })
+    }
+}

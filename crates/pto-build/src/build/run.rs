@@ -1,0 +1,175 @@
+//! The build itself.
+
+use std::path::PathBuf;
+
+use pto_context::{Context, Event};
+use pto_process::Status;
+use serde::Serialize;
+
+use super::artifacts::{Artifacts, CACHE, QUERY};
+use super::hands::Hands;
+use super::plan::{BuildOptions, BuildPlan, Site, source};
+use super::progress::Step;
+use super::pto_isa::{self, PtoIsa};
+use super::record::{Decision, Record};
+use super::turn::Turn;
+use super::wheel::WheelJob;
+use crate::error::Error;
+use crate::patches::{self, Outcome};
+
+/// What a build has done.
+#[derive(Debug, Clone, Serialize)]
+pub struct Built {
+    /// What it was to do.
+    #[serde(flatten)]
+    pub plan: BuildPlan,
+    /// What CMake made.
+    pub artifacts: Vec<PathBuf>,
+    /// The runtime's wheel.
+    pub wheel: PathBuf,
+    /// The binding that was installed of it.
+    pub extension: Option<PathBuf>,
+    /// PTO-ISA as the runtime used it.
+    pub isa: Option<PtoIsa>,
+    /// Whether `dist-state.json` says now what is installed.
+    pub recorded_state: bool,
+}
+
+/// Builds the project's own extension with what is there or from scratch, then makes and installs the runtime's wheel.
+///
+/// One build of a checkout is at work at a time; another one waits. Killed at any moment, it leaves a checkout that the next
+/// build completes.
+///
+/// # Errors
+/// See [`Error`].
+pub fn build(cx: &Context, options: &BuildOptions) -> Result<Built, Error> {
+    let root = source(cx)?;
+    let _turn = Turn::take(cx, &root, &format!("build of `{}`", root.display()))?;
+    let site = Site::find(cx, options)?;
+    let plan = site.plan(options)?;
+    site.run_as.prepare()?;
+    tell_jobs(cx, &plan);
+    let patches = patches::apply(&site.cx, site.runtime()?, &site.patches)?;
+    tell_patches(cx, &patches);
+    let isa = site
+        .pin
+        .as_ref()
+        .map(|commit| pto_isa::obtain(&site.cx, &site.run_as, &site.tree.runtime, commit, &options.pto_isa));
+    let isa = isa.transpose()?;
+    let work = Work { site: &site, plan: &plan, hands: Hands::of(&site.run_as) };
+    let wheel = work.compile()?;
+    let artifacts = Artifacts::of(&site.tree.native)?.files.into_keys();
+    let artifacts =
+        artifacts.filter(|path| path.as_os_str() != CACHE).map(|path| site.tree.native.join(path)).collect();
+    let (extension, recorded_state) = work.install(&wheel)?;
+    Ok(Built { plan: BuildPlan { patches, ..plan }, artifacts, wheel, extension, isa, recorded_state })
+}
+
+struct Work<'a> {
+    site: &'a Site,
+    plan: &'a BuildPlan,
+    hands: Hands,
+}
+
+impl Work<'_> {
+    /// Builds both parts, and writes down what that came to. From the first object that is touched until then there is no
+    /// record, so that a build that is killed is discarded by the next one. A compiler that refuses a source is no such
+    /// thing: the objects that it made are as good as before.
+    fn compile(&self) -> Result<PathBuf, Error> {
+        let native = &self.site.tree.native;
+        let cx = &self.site.cx;
+        if let Decision::Fresh { reason } = &self.plan.decision {
+            let message = format!("Building `{}` from scratch: {reason}", self.plan.source.display());
+            cx.emit(Event::Finished { task: "decide:build".to_owned(), message });
+            self.site.tree.discard(cx, &self.hands)?;
+            self.configure()?;
+        }
+        self.hands.remove(cx, &Record::path(native))?;
+        let result = self.native().and_then(|()| self.wheel());
+        if result.as_ref().err().is_none_or(ended_by_itself) {
+            let record = Record::new(self.plan.inputs.clone(), Artifacts::of(native)?);
+            self.hands.write(cx, &Record::path(native), &record.to_json())?;
+        }
+        result
+    }
+
+    fn configure(&self) -> Result<(), Error> {
+        let (cx, native) = (&self.site.cx, &self.site.tree.native);
+        self.hands.write(cx, &native.join(QUERY), b"")?;
+        let step = self.step("configure", "Configuring", "configure the native build");
+        step.run(cx, &self.site.configure(&self.plan.generator)).map(drop)
+    }
+
+    fn native(&self) -> Result<(), Error> {
+        let jobs = self.plan.jobs.used;
+        let step = self.step("build:native", "Building", "build the native extension");
+        step.run(&self.site.cx, &self.site.native_build(jobs)).map(drop)
+    }
+
+    fn wheel(&self) -> Result<PathBuf, Error> {
+        let job = self.site.wheel(self.plan.jobs.used)?;
+        self.hands.remove(&self.site.cx, &job.out())?;
+        let step = Step {
+            repository: job.runtime,
+            ..self.step("build:wheel", "Making the runtime's wheel of", "make the runtime's wheel")
+        };
+        step.run(&self.site.cx, &job.make(&self.site.cx))?;
+        job.made()
+    }
+
+    /// Installs the wheel and writes down what the environment holds now. One install into an environment at a time: the
+    /// checkouts of a home are several.
+    fn install(&self, wheel: &std::path::Path) -> Result<(Option<PathBuf>, bool), Error> {
+        let Site { cx, home, patches, tools, .. } = self.site;
+        let job: WheelJob<'_> = self.site.wheel(self.plan.jobs.used)?;
+        let venv = home.join("venv");
+        let _turn = Turn::take(cx, &venv, &format!("installation into `{}`", venv.display()))?;
+        let step = self.step("install:wheel", "Installing the runtime of", "install the runtime's wheel");
+        step.run(cx, &job.install(wheel))?;
+        let extension = patches::extension_of(&tools.python.platlib);
+        // The patches may have been applied since it was looked at.
+        let runtime = pto_checkout::Checkout::open(cx, self.site.runtime()?.root())?;
+        let state = patches::record_state(cx, home, &runtime, patches, extension.as_deref())?;
+        if state.is_none() && !patches.is_empty() {
+            let message = format!(
+                "`{}` has changes besides the managed patches, so `dist-state.json` does not say what is installed",
+                runtime.root().display()
+            );
+            cx.emit(Event::Warning { message });
+        }
+        Ok((extension, state.is_some()))
+    }
+
+    fn step(&self, task: &'static str, doing: &str, action: &'static str) -> Step<'_> {
+        let repository = &self.plan.source;
+        Step { task, message: format!("{doing} `{}`", repository.display()), action, repository }
+    }
+}
+
+/// Whether a program came to its own end, and so left no file half written.
+fn ended_by_itself(error: &Error) -> bool {
+    let Error::NotBuilt { source: pto_process::Error::Failed(output), .. } = error else { return false };
+    matches!(output.status, Status::Exited(_))
+}
+
+fn tell_jobs(cx: &Context, plan: &BuildPlan) {
+    let jobs = &plan.jobs;
+    if let Some(asked) = jobs.asked.filter(|asked| *asked > jobs.limit) {
+        let message =
+            format!("{asked} jobs were asked for, {} allows {}: using {}", jobs.source, jobs.limit, jobs.used);
+        cx.emit(Event::Warning { message });
+    }
+}
+
+fn tell_patches(cx: &Context, patches: &[Outcome]) {
+    for Outcome { patch, standing } in patches {
+        let what = match standing {
+            patches::Standing::Applies => "is applied",
+            patches::Standing::Present => "is there already",
+        };
+        cx.emit(Event::Finished {
+            task: format!("patch:{patch}"),
+            message: format!("The managed patch `{patch}` {what}"),
+        });
+    }
+}

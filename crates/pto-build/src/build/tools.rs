@@ -1,0 +1,173 @@
+//! The programs that a build uses, each with what makes it another one.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pto_context::{Context, in_parallel};
+use pto_process::{Error as ProcessError, Invocation, Output};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+
+/// How long a program may take to say its version.
+const ASKING: Duration = Duration::from_secs(60);
+/// Larger programs are told apart by their size: reading one of them would take longer than a build that does nothing.
+const LARGEST_READ: u64 = 64 << 20;
+/// Digits of a digest that are kept.
+const DIGEST_DIGITS: usize = 12;
+
+/// What CMake takes where nobody names a compiler, in its order.
+const C_COMPILERS: [&str; 3] = ["cc", "gcc", "clang"];
+const CXX_COMPILERS: [&str; 3] = ["c++", "g++", "clang++"];
+
+/// A program that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tool {
+    pub(crate) path: PathBuf,
+    /// Path with links resolved, version, digest.
+    pub(crate) identity: String,
+}
+
+/// What a build uses.
+#[derive(Debug, Clone)]
+pub(crate) struct Tools {
+    pub(crate) cmake: Tool,
+    pub(crate) ninja: Option<Tool>,
+    pub(crate) make: Option<Tool>,
+    pub(crate) cc: Option<Tool>,
+    pub(crate) cxx: Option<Tool>,
+    pub(crate) ccache: Option<Tool>,
+    pub(crate) uv: PathBuf,
+    pub(crate) python: Python,
+}
+
+/// The environment's Python.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Python {
+    #[serde(skip)]
+    pub(crate) path: PathBuf,
+    /// Where its packages are.
+    pub(crate) platlib: PathBuf,
+    /// Name and version.
+    pub(crate) version: String,
+    /// Bindings that it has: name, version, directory with the CMake package.
+    pub(crate) bindings: Vec<(String, String, PathBuf)>,
+}
+
+/// Prints what [`Python`] holds.
+const QUESTION: &str = "
+import json, sys, sysconfig
+bindings = []
+for name, place in (('nanobind', 'cmake_dir'), ('pybind11', 'get_cmake_dir')):
+    try:
+        module = __import__(name)
+        bindings.append((name, str(module.__version__), getattr(module, place)()))
+    except ImportError:
+        pass
+print(json.dumps({
+    'platlib': sysconfig.get_paths()['platlib'],
+    'version': '%s %d.%d.%d' % ((sys.implementation.name,) + sys.version_info[:3]),
+    'bindings': bindings,
+}))
+";
+
+impl Tools {
+    /// Looks for all of them, on the `PATH` of a context that has the home's directories first.
+    pub(crate) fn find(cx: &Context, home: &Path) -> Result<Self, Error> {
+        // Each takes its time to say its version, so all are asked at once.
+        let names =
+            [Ask::Named("cmake"), Ask::Named("ninja"), Ask::Named("make"), Ask::C, Ask::Cxx, Ask::Named("ccache")];
+        let (found, python) = std::thread::scope(|scope| {
+            let python = scope.spawn(|| Python::ask(cx, home));
+            (in_parallel(&names, None, |ask| ask.find(cx)), python.join())
+        });
+        let [cmake, ninja, make, cc, cxx, ccache] = <[_; 6]>::try_from(found?).expect("one for each name");
+        let python = python.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let missing = |program: &'static str| Error::NoTool { program, home: home.to_owned() };
+        let uv = which(cx, "uv").ok_or_else(|| missing("uv"))?;
+        Ok(Self { cmake: cmake.ok_or_else(|| missing("cmake"))?, ninja, make, cc, cxx, ccache, uv, python })
+    }
+}
+
+impl Python {
+    fn ask(cx: &Context, home: &Path) -> Result<Self, Error> {
+        let path = home.join("venv/bin/python");
+        if !path.exists() {
+            return Err(Error::NoVenv { python: path });
+        }
+        let question = Invocation::new(&path).args(["-c", QUESTION]).deadline(ASKING);
+        let output = question
+            .run(cx)
+            .and_then(Output::require_success)
+            .map_err(Error::command("ask the environment's Python"))?;
+        let text = output.stdout.text();
+        let facts: Option<Self> = text.lines().next_back().and_then(|line| serde_json::from_str(line).ok());
+        facts.map(|facts| Self { path: path.clone(), ..facts }).ok_or(Error::NoVenv { python: path })
+    }
+
+    /// What makes it another one.
+    pub(crate) fn identity(&self) -> String {
+        let real = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        format!("`{}` ({}) in `{}`", real.display(), self.version, self.platlib.display())
+    }
+
+    /// The bindings that extensions are built with.
+    pub(crate) fn binding_identity(&self) -> String {
+        let all: Vec<String> = self.bindings.iter().map(|(name, version, _)| format!("{name} {version}")).collect();
+        all.join(", ")
+    }
+}
+
+/// How a program is looked for.
+enum Ask {
+    Named(&'static str),
+    C,
+    Cxx,
+}
+
+impl Ask {
+    fn find(&self, cx: &Context) -> Result<Option<Tool>, Error> {
+        let named = |variable: &str| cx.var(variable).and_then(|command| shlex::split(&command)?.into_iter().next());
+        let (named, usual): (Option<String>, &[&str]) = match self {
+            Self::Named(name) => (None, std::slice::from_ref(name)),
+            Self::C => (named("CC"), &C_COMPILERS),
+            Self::Cxx => (named("CXX"), &CXX_COMPILERS),
+        };
+        let names = named.as_deref().map_or_else(|| usual.to_vec(), |name| vec![name]);
+        names.into_iter().find_map(|name| which(cx, name)).map(|path| Tool::ask(cx, path)).transpose()
+    }
+}
+
+impl Tool {
+    fn ask(cx: &Context, path: PathBuf) -> Result<Self, Error> {
+        let failed = Error::command("ask a program of the build for its version");
+        let asked = Invocation::new(&path).arg("--version").env("LC_ALL", "C").deadline(ASKING).run(cx);
+        let version = match asked {
+            Ok(output) => output.stdout.text().lines().next().unwrap_or_default().trim().to_owned(),
+            Err(error @ ProcessError::Interrupted { .. }) => return Err(failed(error)),
+            // Whoever uses it will say what is wrong with it.
+            Err(_) => String::new(),
+        };
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        Ok(Self { identity: format!("`{}` ({version}) {}", real.display(), content(&real)), path })
+    }
+}
+
+/// What is in a program: one that was replaced by another of the same name and version is another one.
+fn content(path: &Path) -> String {
+    let bytes =
+        fs_err::metadata(path).ok().filter(|meta| meta.len() <= LARGEST_READ).and_then(|_| fs_err::read(path).ok());
+    match bytes {
+        Some(bytes) => format!("sha256 {}", &hex(&Sha256::digest(bytes))[..DIGEST_DIGITS]),
+        None => format!("{} bytes", fs_err::metadata(path).map_or(0, |meta| meta.len())),
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn which(cx: &Context, name: &str) -> Option<PathBuf> {
+    which::which_in(name, cx.var_os("PATH"), cx.cwd()).ok()
+}

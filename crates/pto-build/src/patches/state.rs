@@ -1,0 +1,104 @@
+//! `dist-state.json`: which runtime, with which patches, is in the installed binding. Doctor accepts edits of the runtime
+//! that it records, and no others.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use pto_checkout::Checkout;
+use pto_context::{Context, Readable, write_whole};
+use pto_platform::files::{DistState, parse_dist_state};
+use sha2::{Digest, Sha256};
+
+use super::{Patch, expected_tree, patches_sha256};
+use crate::build::{Hands, artifact_digest, hex};
+use crate::error::Error;
+
+/// Below PyPTO's home.
+const FILE: &str = "dist-state.json";
+/// Below the git directory: an index of our own.
+const INDEX: &str = "ptokit-index";
+/// simpler's extension, alone or in its package.
+const EXTENSION: &str = "_task_interface";
+
+/// What the runtime's work tree holds beyond its commit, if that is the patches and nothing else: the bytes of
+/// `git diff --binary HEAD`. `None` if there is anything else.
+///
+/// # Errors
+/// Git cannot tell.
+pub fn managed_diff(cx: &Context, runtime: &Checkout, patches: &[Patch]) -> Result<Option<Vec<u8>>, Error> {
+    let git = runtime.git(cx)?;
+    if !runtime.untracked.is_empty() || !runtime.conflicted.is_empty() {
+        return Ok(None);
+    }
+    let index = runtime.dirs.git_dir.join(INDEX);
+    let tree = expected_tree(cx, &git, &index, patches);
+    Hands::of(git.run_as()).remove(cx, &index)?;
+    let Some(tree) = tree? else { return Ok(None) };
+    if !git.ask(cx, "compare the runtime with the managed patches", &["diff", "--binary", &tree])?.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(diff(cx, runtime)?))
+}
+
+/// What doctor compares as well.
+fn diff(cx: &Context, runtime: &Checkout) -> Result<Vec<u8>, Error> {
+    Ok(runtime.git(cx)?.ask(cx, "tell the changes of the runtime", &["diff", "--binary", "HEAD"])?.into_bytes())
+}
+
+/// Writes down what is in the binding that was just installed. With patches, if they are all that the runtime has beyond
+/// its commit. Without, if an earlier record has the same runtime and the same changes, which an image was made with; its
+/// patch stays the recorded one.
+///
+/// # Errors
+/// Git cannot tell, or the home cannot be written.
+pub fn record_state(
+    cx: &Context,
+    home: &Path,
+    runtime: &Checkout,
+    patches: &[Patch],
+    extension: Option<&Path>,
+) -> Result<Option<DistState>, Error> {
+    let file = home.join(FILE);
+    let sha = |bytes: &[u8]| hex(&Sha256::digest(bytes));
+    let earlier = || std::fs::read_to_string(&file).ok().map(|text| parse_dist_state(&text));
+    let (diff_sha, patch_sha) = if patches.is_empty() {
+        let Some(earlier) = earlier() else { return Ok(None) };
+        let diff_sha = sha(&diff(cx, runtime)?);
+        if earlier.runtime_sha != runtime.head || earlier.diff_sha256.as_deref() != Some(&*diff_sha) {
+            return Ok(None);
+        }
+        (diff_sha, earlier.patch_sha256)
+    } else {
+        match managed_diff(cx, runtime, patches)? {
+            None => return Ok(None),
+            Some(diff) => (sha(&diff), Some(patches_sha256(patches))),
+        }
+    };
+    let state = DistState {
+        runtime_sha: runtime.head.clone(),
+        diff_sha256: Some(diff_sha),
+        patch_sha256: patch_sha,
+        extension_sha256: extension.and_then(artifact_digest),
+        notes: Vec::new(),
+    };
+    let text = serde_json::to_string_pretty(&state).unwrap_or_default() + "\n";
+    let failed = Error::write("cannot write down what is installed", home);
+    write_whole(&file, Readable::ByUmask, |file| file.write_all(text.as_bytes())).map_err(failed)?;
+    Ok(Some(state))
+}
+
+/// The extension that an environment's `simpler` loads.
+pub fn extension_of(platlib: &Path) -> Option<PathBuf> {
+    let in_dir = |dir: PathBuf| {
+        let names = std::fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
+        let mut names: Vec<PathBuf> = names.filter(|path| is_extension(path)).collect();
+        names.sort();
+        names.into_iter().next()
+    };
+    [platlib.to_owned(), platlib.join("simpler")].into_iter().find_map(in_dir)
+}
+
+fn is_extension(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').next() == Some(EXTENSION) && path.extension().is_some_and(|extension| extension == "so")
+}

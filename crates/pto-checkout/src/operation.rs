@@ -1,0 +1,53 @@
+//! What somebody began in a work tree and has not ended.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+/// An operation of git's that waits to be continued or given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    /// `git merge`.
+    Merge,
+    /// `git rebase`, or `git am`.
+    Rebase,
+    /// `git cherry-pick`.
+    CherryPick,
+    /// `git revert`.
+    Revert,
+    /// `git bisect`.
+    Bisect,
+}
+
+impl Operation {
+    /// What is going on, by the files that git keeps meanwhile.
+    pub(crate) fn of(git_dir: &Path) -> Option<Self> {
+        const MARKS: [(&str, Operation); 6] = [
+            ("rebase-merge", Operation::Rebase),
+            ("rebase-apply", Operation::Rebase),
+            ("MERGE_HEAD", Operation::Merge),
+            ("CHERRY_PICK_HEAD", Operation::CherryPick),
+            ("REVERT_HEAD", Operation::Revert),
+            ("BISECT_LOG", Operation::Bisect),
+        ];
+        MARKS.iter().find(|(mark, _)| git_dir.join(mark).exists()).map(|(_, operation)| *operation)
+    }
+
+    /// As git's command, and as it reads in a sentence: `cherry-pick`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Merge => "merge",
+            Self::Rebase => "rebase",
+            Self::CherryPick => "cherry-pick",
+            Self::Revert => "revert",
+            Self::Bisect => "bisect",
+        }
+    }
+
+    /// What ends it without its result: `git merge --abort`.
+    pub fn give_up(self) -> String {
+        let how = if self == Self::Bisect { "reset" } else { "--abort" };
+        format!("git {} {how}", self.name())
+    }
+}

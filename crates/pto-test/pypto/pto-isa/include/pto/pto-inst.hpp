@@ -1,0 +1,2 @@
+#pragma once
+#define PTO_ISA_GENERATION 1

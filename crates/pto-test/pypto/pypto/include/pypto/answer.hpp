@@ -1,0 +1,4 @@
+#pragma once
+
+int pypto_answer();
+const char *pypto_version();

@@ -1,0 +1,1 @@
+from .pypto_core import answer, version

@@ -1,0 +1,3 @@
+#include "pypto/answer.hpp"
+
+const char *pypto_version() { return "0.1.0"; }

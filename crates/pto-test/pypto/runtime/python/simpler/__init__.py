@@ -1,0 +1,3 @@
+import _task_interface
+
+slots = _task_interface.slots

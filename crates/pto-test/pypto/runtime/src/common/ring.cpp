@@ -1,0 +1,3 @@
+#include "ring.h"
+
+int ring_slots() { return RING_SLOTS; }

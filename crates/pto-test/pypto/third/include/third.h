@@ -1,0 +1,2 @@
+#pragma once
+#define THIRD_TWO 2
