@@ -17,6 +17,8 @@ pub const TAG: &str = "x86-a5-cann9.2-dist";
 pub const PREVIOUS: &str = "x86-a5-cann9.2-dist-previous";
 /// In the environment of the program; whoever shows it shows a secret.
 const PROXY_USER: &str = "pl4nted-pr0xy-user";
+/// User and password of the registry in base64, as they stand in a header and in Docker's configuration.
+const BASIC: &str = "cGxhbnRlZC11c2VyOnBsNG50ZWQtcGFzc3cwcmQ=";
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Everything around a publication.
@@ -77,9 +79,7 @@ impl Found {
 
 /// What must not be seen, as it is and as it stands in a header.
 fn secrets() -> Vec<String> {
-    // `user:password` in base64.
-    let basic = "cGxhbnRlZC11c2VyOnBsNG50ZWQtcGFzc3cwcmQ=";
-    [PASSWORD, PROXY_USER, basic].map(str::to_owned).to_vec()
+    [PASSWORD, PROXY_USER, BASIC].map(str::to_owned).to_vec()
 }
 
 impl Ran {
@@ -204,7 +204,8 @@ impl Publishing {
         let proxy = format!("http://{PROXY_USER}:x@127.0.0.1:1");
         let input = format!("{USER}\n{}\n", self.password.lock().unwrap());
         let mut command = Invocation::new(env!("CARGO_BIN_EXE_xtask")).args(["images", "--json", "--verbose"]);
-        command = command.args(args.iter().copied()).args(["--password-stdin", "--config"]).arg(self.path("images.json"));
+        command =
+            command.args(args.iter().copied()).args(["--password-stdin", "--config"]).arg(self.path("images.json"));
         command = command.arg("--records").arg(self.path(&format!("records-{records}")));
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY", "PYPTO_DOCKER_PROXY"] {
             command = command.env(name, &proxy);
@@ -264,11 +265,16 @@ impl Publishing {
         }
     }
 
-    /// Decides what happens to requests, and does what the registry cannot do: delete a tag by its name.
+    /// Decides what happens to requests, and does what the registry cannot do: let everybody read and some write, and delete a
+    /// tag by its name.
     pub fn decide(&self, decide: impl Fn(usize, &Request) -> Option<Act> + Send + Sync + 'static) {
         let (registry, name) = (self.registry.clone(), self.name.clone());
         self.gate.decide(move |number, request| {
             let act = decide(number, request);
+            let anonymous = request.header("authorization").is_none();
+            if request.method == "GET" && anonymous && !request.path.ends_with("/v2/") {
+                return act.unwrap_or_else(|| Act::PassWith("authorization", format!("Basic {BASIC}")));
+            }
             if request.method != "DELETE" {
                 return act.unwrap_or(Act::Pass);
             }
@@ -277,7 +283,7 @@ impl Publishing {
             match act {
                 Some(Act::Cut) => Act::Cut,
                 // Whoever is not known is refused by the registry itself.
-                _ if request.header("authorization").is_none() => Act::Pass,
+                _ if anonymous => Act::Pass,
                 act => {
                     registry.delete_tag(&name, tag);
                     if act.is_some() { Act::Cut } else { Act::Answer(Reply::status(202)) }
@@ -359,7 +365,8 @@ impl Publishing {
         for text in self.written.lock().unwrap().iter() {
             search("an output".to_owned(), text.as_bytes());
         }
-        let records = ["records-1", "records-2", "records-3", "records-rollback", "home", "tmp"].map(|name| self.path(name));
+        let records =
+            ["records-1", "records-2", "records-3", "records-rollback", "home", "tmp"].map(|name| self.path(name));
         for file in records.iter().chain([&self.registry.storage()]).flat_map(|dir| files(dir)) {
             search(file.display().to_string(), &fs_err::read(&file).unwrap());
         }
