@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{bundle, container, devices, doctor, env, golden, kernel, ptoas, quickstart, store, test, triage};
+use crate::{bundle, container, devices, doctor, env, golden, images, kernel, ptoas, quickstart, store, test, triage};
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
 #[derive(Debug, Parser)]
@@ -50,6 +50,8 @@ pub enum Verb {
     Store(store::Args),
     /// Pack what a problem report should carry into one file, secrets and names masked
     Bundle(bundle::Args),
+    /// The published images: validate, publish, promote, rollback, status
+    Images(images::Args),
 }
 
 /// Names of this program that stand for a verb: the images carry it under these. A name is added with its verb.

@@ -13,6 +13,7 @@ mod doctor;
 mod env;
 mod exit;
 mod golden;
+mod images;
 mod kernel;
 mod out;
 mod progress;
@@ -75,5 +76,6 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Container(args) => container::run(args),
         cli::Verb::Store(args) => store::run(args),
         cli::Verb::Bundle(args) => bundle::run(args),
+        cli::Verb::Images(args) => images::run(args),
     }
 }

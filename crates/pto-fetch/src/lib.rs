@@ -55,7 +55,7 @@ mod wheel;
 pub use digest::of_file as sha256;
 pub use error::{Attempt, Error, Refusal};
 pub use file::FilePin;
-pub use http::{Failure, Fetched, Http, HttpProblem, Limits};
+pub use http::{Failure, Fetched, Http, HttpProblem, Limits, tls};
 pub use pin::WheelPin;
 pub use unpack::{RecordLine, WheelFacts, check_wheel, record};
 pub use wheel::settle;
