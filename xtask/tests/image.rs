@@ -121,9 +121,10 @@ fn executable(path: &Path, text: &str) {
 }
 
 /// A base in a registry: the recipe takes one by its digest alone.
-fn push_base(engine: &Engine, base: &str, name: &str) {
-    let programs = ["mkdir", "ln", "rm", "cat", "cut", "grep", "head", "date", "dirname", "env", "find"];
-    let shell = format!("{NAMESPACE}/recipe-shell:{name}");
+fn push_base(engine: &Engine, base: &str, more: &str) {
+    let mut programs = vec!["mkdir", "ln", "rm", "cat", "cut", "grep", "head", "date", "dirname", "env", "readlink"];
+    programs.extend(Some(more).filter(|more| !more.is_empty()));
+    let shell = format!("{NAMESPACE}/recipe-shell:{}", programs.len());
     let _shell = engine.image(&shell);
     engine.image_of(&shell, &programs, "");
     let dir = tempfile::tempdir().unwrap();
@@ -150,7 +151,7 @@ fn inside(engine: &Engine, image: &str, script: &str) -> String {
 fn all_stages_are_built_on_a_base_that_stands_in() {
     let (Some(engine), Some(registry)) = (engine(), Registry::start()) else { return };
     let base = format!("{}/ascend/cann:9.2.0-a3-made-up", registry.address());
-    push_base(&engine, &base, "all");
+    push_base(&engine, &base, "");
     let _base = engine.image(&base);
     let context = context();
     let proxy = format!("http://user:{PLANTED}@127.0.0.1:9");
@@ -208,11 +209,15 @@ fn all_stages_are_built_on_a_base_that_stands_in() {
 }
 
 #[test]
-fn a_stage_can_be_built_by_itself() {
+fn a_stage_can_be_built_by_itself_with_our_own_program() {
     let (Some(engine), Some(registry)) = (engine(), Registry::start()) else { return };
     let base = format!("{}/ascend/cann:9.2.0-950-made-up", registry.address());
-    push_base(&engine, &base, "one");
     let context = context();
+    // Without what only a debugger wants: it is pushed and pulled.
+    let program = context.path().join("program");
+    let strip = Invocation::new("strip").arg("-o").arg(&program).arg(env!("CARGO_BIN_EXE_xtask"));
+    strip.run(engine.cx()).unwrap().require_success().unwrap();
+    push_base(&engine, &base, &program.display().to_string());
     let tag = format!("{NAMESPACE}/recipe:deps");
     let (_base, _image) = (engine.image(&base), engine.image(&tag));
     let request = BuildRequest {
@@ -229,6 +234,13 @@ fn a_stage_can_be_built_by_itself() {
     let _pulled = pulled(&engine, &base);
     let calls = inside(&engine, &tag, "cat /calls; echo $PYPTO_PLATFORM");
     assert!(!calls.contains("gcc-15") && calls.ends_with("\na5"), "{calls}");
+    for name in ["build", "dev", "doctor", "install-ptoas", "setup", "update"] {
+        let found =
+            inside(&engine, &tag, &format!("readlink /opt/pypto/bin/pypto-{name}; pypto-{name} --help | head -n 1"));
+        assert!(found.starts_with("ptokit\n") && found.lines().count() == 2, "pypto-{name}: {found}");
+    }
+    let shell = engine.ok(&["run", "--rm", &tag, "-c", "echo ${PATH%%:*} $PTOAS_ROOT"]);
+    assert_eq!(shell, "/opt/pypto/bin /opt/pypto/ptoas");
 }
 
 fn git(dir: &Path, args: &[&str]) -> Output {
