@@ -9,6 +9,7 @@ mod incoming;
 mod journal;
 mod plan;
 mod state;
+mod submodules;
 
 use std::path::{Path, PathBuf};
 
