@@ -82,7 +82,8 @@ fn a_build_and_what_is_said_of_it() {
     let accepted = doctor().expect(0);
     assert!(accepted.stdout.contains("with the image's managed patch"), "{accepted}");
     fs_err::write(&ring, fs_err::read_to_string(&ring).unwrap() + "// mine\n").unwrap();
-    doctor().expect(1);
+    let refused = doctor().expect(1);
+    assert!(refused.stdout.contains("uncommitted changes"), "{refused}");
 
     // A mistake in a source is the sources', and shown.
     fs_err::write(project.checkout().join("src/core/version.cpp"), "#error of mine\n").unwrap();
