@@ -65,6 +65,26 @@ fn a_build_and_what_is_said_of_it() {
     let change = &json["decision"]["reason"]["changes"][0];
     assert_eq!((&change["input"], &change["is"]), (&"options".into(), &"CMAKE_BUILD_TYPE=Debug".into()));
 
+    // What a managed patch changed is the one edit of the runtime that a strict doctor accepts.
+    let ring = project.checkout().join("runtime/src/common/ring.h");
+    fs_err::write(&ring, fs_err::read_to_string(&ring).unwrap().replace("SLOTS 8", "SLOTS 32")).unwrap();
+    let patch = project.git(&project.checkout().join("runtime"), &["diff", "--binary"]) + "\n";
+    project.git(&project.checkout().join("runtime"), &["checkout", "--quiet", "."]);
+    fs_err::write(project.dir().join("slots.patch"), patch).unwrap();
+    let patched = build(&["--patches", "slots.patch"]).expect(0);
+    assert!(patched.stdout.contains("patch      slots: applied"), "{patched}");
+    let doctor = || {
+        let mut doctor = Command::new(env!("CARGO_BIN_EXE_xtask"));
+        let path = format!("{}:{}", project.home().join("venv/bin").display(), project.cx().var("PATH").unwrap());
+        doctor.env_clear().envs(project.cx().vars()).env("PATH", path).current_dir(project.home());
+        Ran::from(doctor.args(["doctor", "--strict", "--only", "simpler-binding"]).output().unwrap())
+    };
+    let accepted = doctor().expect(0);
+    assert!(accepted.stdout.contains("with the image's managed patch"), "{accepted}");
+    fs_err::write(&ring, fs_err::read_to_string(&ring).unwrap() + "// mine\n").unwrap();
+    let refused = doctor().expect(1);
+    assert!(refused.stdout.contains("uncommitted changes"), "{refused}");
+
     // A mistake in a source is the sources', and shown.
     fs_err::write(project.checkout().join("src/core/version.cpp"), "#error of mine\n").unwrap();
     let mistake = build(&[]).expect(1);
