@@ -59,7 +59,7 @@ pub enum Verb {
     Store(store::Args),
     /// Pack what a problem report should carry into one file, secrets and names masked
     Bundle(bundle::Args),
-    /// The published images: validate, publish, promote, rollback, status
+    /// The published images: validate, plan, test, publish, promote, rollback, status
     Images(images::Args),
 }
 

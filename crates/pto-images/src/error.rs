@@ -44,6 +44,25 @@ pub enum Error {
         /// What was tested.
         tested: Digest,
     },
+    /// The queue of cards could not be run.
+    #[error("cannot ask for cards")]
+    Queue(#[source] pto_process::Error),
+    /// The host is not the one that the configuration names.
+    #[error("{what} is `{found}`, expected `{expected}`")]
+    OtherHost {
+        /// `the driver`, `the runner`.
+        what: &'static str,
+        /// What is here.
+        found: String,
+        /// By the configuration.
+        expected: String,
+    },
+    /// The engine has no such image.
+    #[error("there is no image `{name}` on this machine")]
+    NoImage {
+        /// Its name.
+        name: String,
+    },
     /// The results say that it may not be published.
     #[error("the results do not let `{image}` be published: {problem}")]
     NotPassed {
@@ -82,15 +101,34 @@ pub enum Error {
         newest: String,
     },
     /// It is not known whether a newer recipe is there.
-    #[error("cannot find out where `{branch}` of `{repository}` is{}", said_text(.said))]
+    #[error("cannot find out where `{branch}` of `{repository}` is")]
     UpstreamUnknown {
         /// Upstream's branch.
         branch: String,
         /// Upstream.
         repository: String,
-        /// What was said about it, secrets masked.
-        said: String,
+        /// Why.
+        source: Box<pto_checkout::Error>,
     },
+    /// A commit lacks what is built from it.
+    #[error("{place} does not name {what}")]
+    NoPin {
+        /// What is missing.
+        what: &'static str,
+        /// Where it should be.
+        place: String,
+    },
+    /// A base that cannot be used.
+    #[error("the base `{base}` cannot be used: {problem}")]
+    Base {
+        /// Its name and tag.
+        base: String,
+        /// Why.
+        problem: String,
+    },
+    /// A repository could not be read.
+    #[error(transparent)]
+    Git(#[from] pto_checkout::Error),
     /// Another process works on the same image.
     #[error("another process is moving the tags of `{tag}`")]
     Busy {
@@ -177,12 +215,18 @@ impl Error {
             },
             Self::Registry(_) | Self::Certificates(_) | Self::Io { .. } | Self::Lock(_) => Fault::Machine,
             Self::UpstreamUnknown { .. } | Self::Busy { .. } | Self::NotHere { .. } => Fault::Machine,
+            Self::Queue(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Queue(_) | Self::NoImage { .. } => Fault::Machine,
+            Self::Git(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Git(_) => Fault::Machine,
             Self::NoRecords { .. } | Self::Records { .. } | Self::Begun { .. } => Fault::Input,
+            Self::NoPin { .. } | Self::Base { .. } => Fault::Input,
             Self::Contradiction { .. }
             | Self::MovedByOther { .. }
             | Self::NotTheTested { .. }
             | Self::OtherPlatform { .. }
             | Self::NotPassed { .. }
+            | Self::OtherHost { .. }
             | Self::Promoted { .. }
             | Self::Stale { .. }
             | Self::NothingBefore { .. } => Fault::Verdict,
@@ -205,9 +249,13 @@ impl Error {
                 "current and previous are as they were; publish again under a new run and attempt".to_owned()
             }
             Self::Docker(error) => return error.hint(),
+            Self::Git(error) => return error.hint(),
             Self::NotHere { .. } => {
                 "publish on the machine that tested it, before its images are cleaned up".to_owned()
             }
+            Self::Queue(error) => return error.hint(),
+            Self::OtherHost { .. } => "validate on the host that the configuration names, or change it".to_owned(),
+            Self::NoImage { .. } => "build it first".to_owned(),
             Self::NotPassed { .. } => "`cargo xtask images test` runs the validation and writes the results".to_owned(),
             Self::OtherPlatform { .. } => "build and test it on a machine of that architecture".to_owned(),
             Self::Stale { .. } => "current and previous are as they were; build and test the newest recipe".to_owned(),
@@ -221,6 +269,9 @@ impl Error {
             Self::NoRecords { .. } => "name the directory that `cargo xtask images publish` wrote".to_owned(),
             Self::Lock(error) => return error.hint(),
             Self::Io { source, .. } if pto_context::is_disk_full(source) => "free some space and run again".to_owned(),
+            Self::NoPin { .. } | Self::Base { .. } => {
+                "what is built has to be a commit of PyPTO with its pins, on a base for the platform".to_owned()
+            }
             Self::Records { .. } | Self::Io { .. } | Self::Interrupted => return None,
         })
     }
@@ -252,8 +303,4 @@ fn registry_hint(problem: &Problem) -> Option<String> {
 
 fn name(digest: Option<&Digest>) -> &str {
     digest.map_or("nothing", Digest::as_str)
-}
-
-fn said_text(said: &str) -> String {
-    if said.is_empty() { String::new() } else { format!(": {said}") }
 }

@@ -5,6 +5,7 @@
 
 pub mod config;
 mod error;
+pub mod plan;
 pub mod promote;
 pub mod registry;
 pub mod validation;

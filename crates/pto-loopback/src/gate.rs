@@ -19,6 +19,8 @@ const TICK: Duration = Duration::from_millis(5);
 pub enum Act {
     /// It goes to the server, and the answer comes back.
     Pass,
+    /// The same with one more header for the server.
+    PassWith(&'static str, String),
     /// It is answered here, and the server never sees it.
     Answer(Reply),
     /// The connection ends before the server sees anything.
@@ -145,8 +147,16 @@ fn serve(mut client: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let decide = lock(&shared.decide).clone();
     let act = decide(number, &request);
     let pass = || pass_on(&request, &body, shared.server);
+    let with = |header| {
+        pass_on(
+            &Request { headers: [request.headers.clone(), vec![header]].concat(), ..request.clone() },
+            &body,
+            shared.server,
+        )
+    };
     match act {
         Act::Pass => client.write_all(&pass()?)?,
+        Act::PassWith(name, value) => client.write_all(&with((name.to_owned(), value))?)?,
         Act::Answer(reply) => client.write_all(&reply.whole())?,
         Act::Cut => {}
         Act::CutAnswer => drop(pass()?),

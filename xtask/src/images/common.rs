@@ -170,3 +170,9 @@ pub fn locks(cx: &Context) -> Result<PathBuf, Failure> {
 pub fn upstream(cx: &Context) -> Upstream {
     Upstream { proxy: cx.var(PROXY_VARIABLE) }
 }
+
+/// Runs are numbered; anything else could make a tag that is somebody else's.
+pub fn number(text: &str) -> Result<String, String> {
+    let is_number = !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { Ok(text.to_owned()) } else { Err("expected a number of up to 20 digits".to_owned()) }
+}

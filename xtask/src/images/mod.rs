@@ -1,10 +1,12 @@
 //! `images`: the published images, from their configuration to the registry.
 
 mod common;
+mod plan;
 mod promote;
 mod publish;
 mod rollback;
 mod status;
+mod test;
 mod validate;
 
 use pto_context::with_causes;
@@ -28,6 +30,10 @@ pub struct Args {
 enum Verb {
     /// Check the configuration of the images: every mistake at once
     Validate(validate::Args),
+    /// Freeze what is built: every branch and tag by its commit or digest
+    Plan(plan::Args),
+    /// Validate an image on cards: strict doctor, one card, two cards
+    Test(test::Args),
     /// Upload a tested image, compare it, and make it current
     Publish(publish::Args),
     /// Make an uploaded image current, or finish or take back what was begun
@@ -42,6 +48,8 @@ enum Verb {
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     match &args.verb {
         Verb::Validate(verb) => validate::run(verb, &args.common),
+        Verb::Plan(verb) => plan::run(verb, &args.common),
+        Verb::Test(verb) => test::run(verb, &args.common),
         Verb::Publish(verb) => publish::run(verb, &args.common),
         Verb::Promote(verb) => promote::run(verb, &args.common),
         Verb::Rollback(verb) => rollback::run(verb, &args.common),

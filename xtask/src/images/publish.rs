@@ -6,7 +6,7 @@ use pto_images::promote::{Publication, PublicationReport, Recipe};
 use pto_images::validation::Results;
 use serde::Serialize;
 
-use super::common::{ImageArgs, RecordArgs, RegistryArgs, locks, upstream};
+use super::common::{ImageArgs, RecordArgs, RegistryArgs, locks, number, upstream};
 use super::promote::{outcome, promotion_lines};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
@@ -85,10 +85,4 @@ fn text(report: &PublicationReport) -> String {
     lines.push(format!("  manifest  {}, as tested", report.manifest));
     lines.extend(report.promotion.iter().flat_map(promotion_lines));
     lines.join("\n") + "\n"
-}
-
-/// Runs are numbered; anything else could make a tag that is somebody else's.
-fn number(text: &str) -> Result<String, String> {
-    let is_number = !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number { Ok(text.to_owned()) } else { Err("expected a number of up to 20 digits".to_owned()) }
 }

@@ -93,6 +93,12 @@ impl Manifest {
         self.says.config.as_ref().map(|config| &config.digest)
     }
 
+    /// The manifest that a list of images has for a platform.
+    pub fn for_platform(&self, platform: &Platform) -> Option<&Digest> {
+        let fits = |manifest: &&Descriptor| manifest.platform.as_ref() == Some(platform);
+        self.says.manifests.iter().find(fits).map(|manifest| &manifest.digest)
+    }
+
     /// The platforms that a list of images names; empty for one image, whose configuration has it.
     pub fn listed_platforms(&self) -> Vec<Platform> {
         let platforms = self.says.manifests.iter().filter_map(|manifest| manifest.platform.clone());
