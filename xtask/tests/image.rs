@@ -243,6 +243,44 @@ fn a_stage_can_be_built_by_itself_with_our_own_program() {
     assert_eq!(shell, "/opt/pypto/bin /opt/pypto/ptoas");
 }
 
+#[test]
+fn patches_are_those_of_the_platform() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str| dir.path().join(name);
+    for name in ["patches/a2a3", "patches/a5", "src/toolchain"] {
+        fs_err::create_dir_all(place(name)).unwrap();
+    }
+    fs_err::copy(root().join("docker/scripts/build-dist.sh"), place("build-dist.sh")).unwrap();
+    for name in ["pypto-setup", "pypto-build"] {
+        executable(&place(name), "#!/bin/bash\necho \"${0##*/} $*\"\n");
+    }
+    fs_err::write(place("patches/a5/one.patch"), "").unwrap();
+    let build = |platform: &str, cann_tag: &str| {
+        let script = Invocation::new(place("build-dist.sh")).arg("2").env("PYPTO_SRC", place("src"));
+        let script = script.env("PATH", format!("{}:/usr/bin:/bin", dir.path().display()));
+        script.env("PYPTO_PLATFORM", platform).env("PYPTO_CANN_TAG", cann_tag).run(&pto_test::machine()).unwrap()
+    };
+    let refused = build("a5", "");
+    assert!(refused.stderr.text().contains("has no toolchain/versions.env"), "{}", refused.last_words(3));
+    fs_err::write(place("src/toolchain/versions.env"), "").unwrap();
+    fs_err::write(place("src/build-constraints.txt"), "").unwrap();
+    let with = format!("pypto-setup \npypto-build --jobs 2 --patches {}/patches/a5\n", dir.path().display());
+    let without = "pypto-setup \npypto-build --jobs 2\n";
+    for (platform, cann_tag, expected) in [
+        ("a5", "", with.as_str()),
+        ("", "9.2.0-950-ubuntu22.04-py3.11-devel", &with),
+        ("a2a3", "9.2.0-950-ubuntu22.04", without),
+        ("", "9.2.0-a3-ubuntu22.04", without),
+    ] {
+        let output = build(platform, cann_tag);
+        assert!(output.success() && output.stderr.text().is_empty(), "{}", output.last_words(3));
+        assert_eq!(output.stdout.text(), expected, "{platform} {cann_tag}");
+    }
+    let unknown = build("", "9.2.0");
+    assert_eq!(unknown.stdout.text(), without);
+    assert!(unknown.stderr.text().contains("no patches are applied"));
+}
+
 fn git(dir: &Path, args: &[&str]) -> Output {
     let fixed =
         ["-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false", "-c", "init.defaultBranch=main"];
