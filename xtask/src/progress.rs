@@ -68,6 +68,15 @@ impl EventSink for Bars {
                     bar.set_position(done_bytes);
                 }
             }
+            Event::Steps { task, done, total } => {
+                if let Some(bar) = bars.get(&task) {
+                    if bar.length() != Some(total) {
+                        bar.set_length(total);
+                        bar.set_style(counting());
+                    }
+                    bar.set_position(done);
+                }
+            }
             Event::Finished { task, message } => {
                 let bar = bars.remove(&task);
                 let worth_a_line = bar.as_ref().is_none_or(|bar| bar.length().is_some() || bar.elapsed() > QUIET);
@@ -97,6 +106,12 @@ fn bar(total: Option<u64>) -> ProgressBar {
         ),
         None => ProgressBar::new_spinner(),
     }
+}
+
+/// Of a step that counts something else than bytes.
+fn counting() -> ProgressStyle {
+    ProgressStyle::with_template("{spinner} {msg} [{bar:30}] {pos}/{len}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// A pipe or a log: one line when a long step starts, moves and ends.
@@ -130,6 +145,14 @@ impl EventSink for Lines {
                 {
                     step.said = Instant::now();
                     anstream::eprintln!("  {}", share(done_bytes, step.total));
+                }
+            }
+            Event::Steps { task, done, total } => {
+                if let Some(step) = steps.get_mut(&task).filter(|step| step.said.elapsed() > EVERY)
+                    && !quiet
+                {
+                    step.said = Instant::now();
+                    anstream::eprintln!("  {done} of {total}");
                 }
             }
             Event::Finished { task, message } => {

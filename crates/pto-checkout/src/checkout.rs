@@ -97,7 +97,7 @@ impl Checkout {
     /// # Errors
     /// The checkout is gone.
     pub fn git(&self, cx: &Context) -> Result<Git, Error> {
-        Ok(Git::at(cx, &self.dirs.root)?.trusting(self.below().map(|inner| &inner.dirs.root)))
+        Git::at(cx, &self.dirs.root)?.trusting(self.below().map(|inner| &inner.dirs.root))
     }
 
     /// The top level.
@@ -149,7 +149,7 @@ impl Checkout {
     }
 
     fn read(cx: &Context, dirs: GitDirs, links: &Links) -> Result<Self, Error> {
-        let git = Git::at(cx, &dirs.root)?.trusting(links.roots(&dirs.root));
+        let git = Git::at(cx, &dirs.root)?.trusting(links.roots(&dirs.root))?;
         let status = status(cx, &git)?;
         let below = |(link, inside): &(_, Option<Links>)| {
             let pto_platform::git::Gitlink { path, commit } = link;

@@ -10,6 +10,7 @@ use crate::discover::GitDirs;
 use crate::error::Error;
 use crate::owner::Owner;
 use crate::run_as::RunAs;
+use crate::trust::{self, Trust};
 
 /// How long git may look at files. A status of a cold checkout on a network disk takes minutes.
 const LOCAL: Duration = Duration::from_secs(300);
@@ -32,11 +33,13 @@ const REDIRECTIONS: [&str; 8] = [
 ];
 
 /// Git in one repository, with the rights of its owner.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Git {
     root: PathBuf,
     plain: Plain,
-    trusted: Vec<PathBuf>,
+    trust: Trust,
+    /// The configuration of the user that git runs as.
+    users: Vec<String>,
 }
 
 /// Git that speaks as programs expect it, in the repository that it is started in.
@@ -69,22 +72,23 @@ impl Git {
     /// In the work tree with this top level, as who owns it.
     ///
     /// # Errors
-    /// There is none.
+    /// The tree cannot be looked at.
     pub fn at(cx: &Context, root: &Path) -> Result<Self, Error> {
         let run_as = RunAs::owner(cx, Owner::of(root)?);
-        Ok(Self { root: root.to_owned(), plain: Plain::new(cx, run_as), trusted: Vec::new() }.trusting([root]))
+        let users = trust::of_the_user(cx, run_as.is_other());
+        let git = Self { root: root.to_owned(), plain: Plain::new(cx, run_as), trust: Trust::default(), users };
+        git.trusting([root])
     }
 
     /// Also trusts these top levels of other owners, for its own commands alone: git looks into submodules too.
-    #[must_use]
-    pub fn trusting<P: AsRef<Path>>(mut self, roots: impl IntoIterator<Item = P>) -> Self {
-        for root in roots {
-            let root = root.as_ref();
-            if is_foreign(root, self.run_as().user()) && !self.trusted.iter().any(|known| known == root) {
-                self.trusted.push(root.to_owned());
-            }
-        }
-        self
+    ///
+    /// # Errors
+    /// That cannot be written down for git.
+    pub fn trusting<P: AsRef<Path>>(self, roots: impl IntoIterator<Item = P>) -> Result<Self, Error> {
+        let user = self.run_as().user();
+        let foreign = roots.into_iter().map(|root| root.as_ref().to_owned()).filter(|root| is_foreign(root, user));
+        let trust = self.trust.clone().and(&self.users, foreign)?;
+        Ok(Self { trust, ..self })
     }
 
     /// The top level.
@@ -151,8 +155,11 @@ impl Git {
     }
 
     fn here(&self, git: Invocation) -> Invocation {
-        let safe = self.trusted.iter().map(|root| format!("safe.directory={}", root.display()));
-        safe.fold(git.cwd(&self.root), |git, setting| git.args(["-c".to_owned(), setting]))
+        let git = git.cwd(&self.root);
+        match self.trust.configuration() {
+            Some(configuration) => git.env(trust::VARIABLE, configuration),
+            None => git,
+        }
     }
 }
 

@@ -34,6 +34,7 @@ mod place;
 pub mod remote;
 mod run_as;
 mod submodule;
+mod trust;
 
 pub use checkout::{Checkout, Tracking, Upstream};
 pub use discover::GitDirs;

@@ -61,9 +61,14 @@ fn a_submodule_of_a_third_owner_is_trusted_for_this_command_alone() {
     assert_eq!(checkout.modified, ["runtime"]);
     let runtime = checkout.submodule("runtime").unwrap().checkout.as_ref().unwrap();
     assert_eq!((runtime.owner.uid, &*runtime.untracked), (OTHER_UID, &["new.txt".to_owned()][..]));
-    let line = checkout.git(&cx).unwrap().reading().arg("status").to_shell_line();
-    assert!(line.contains(&format!("safe.directory={}", root.join("runtime").display())), "{line}");
-    assert!(!line.contains("safe.directory=*"), "{line}");
+    let git = checkout.git(&cx).unwrap();
+    let line = git.reading().arg("status").to_shell_line();
+    let given = line.split(' ').find_map(|word| word.strip_prefix("GIT_CONFIG_GLOBAL=")).unwrap().to_owned();
+    let trusted = fs_err::read_to_string(&given).unwrap();
+    assert!(trusted.contains(&format!("directory = \"{}\"", root.join("runtime").display())), "{trusted}");
+    assert!(!trusted.contains('*') && trusted.contains("gitconfig"), "{trusted}");
+    drop(git);
+    assert!(!std::path::Path::new(&given).exists());
     let settings = fs_err::read_to_string(project.dir().join("gitconfig")).unwrap();
     assert!(!settings.contains("safe"), "{settings}");
 }

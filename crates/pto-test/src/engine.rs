@@ -61,7 +61,9 @@ impl Engine {
     /// It cannot be built.
     #[track_caller]
     pub fn build(&self, context: &Path, tag: &str, args: &[&str]) {
-        let build = Invocation::new("docker").args(["build", "--quiet", "--tag", tag]).args(args.iter().copied());
+        // Without the cache, another test's image is no layer of this one, and may be removed while this one is built.
+        let build = Invocation::new("docker").args(["build", "--no-cache", "--force-rm", "--quiet", "--tag", tag]);
+        let build = build.args(args.iter().copied());
         let output = build.arg(context).env("DOCKER_BUILDKIT", "0").run(&self.cx).expect("the client was there before");
         assert!(output.success(), "{}: {}", output.line, output.last_words(20));
     }
