@@ -1,12 +1,14 @@
 //! Publishing for real: a Docker engine, a registry that wants a password, `skopeo` as a witness who knows nothing of us, and
 //! KILL at every request.
 
+#![allow(clippy::print_stdout, reason = "the figures that the documentation has")]
+
 mod publishing;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use pto_loopback::Act;
+use pto_loopback::{Act, Reply};
 use publishing::{Found, PREVIOUS, Publishing, TAG};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -78,13 +80,14 @@ fn killed_at_any_request_the_next_run_comes_to_the_right_end() {
     let Some(it) = Publishing::start("killed") else { return };
     let (one, two) = (it.image("one"), it.image("two"));
     it.publish(&one, 1).passed();
+    it.remember();
     let mut kills = 0;
     for (whole, mode) in [(false, Some(false)), (false, Some(true)), (true, None)] {
         for at in 0.. {
             // The second half of a whole publication is a promotion, which was killed in both ways by then.
             let heard = mode.unwrap_or(at % 2 == 0);
             it.pass();
-            it.reset(&one);
+            it.reset();
             if !whole {
                 it.upload_only(&two, 2).passed();
             }
@@ -114,6 +117,47 @@ fn killed_at_any_request_the_next_run_comes_to_the_right_end() {
     }
     println!("{kills} kills");
     assert_eq!(it.leftovers(), Vec::<String>::new());
+}
+
+/// Faults at the requests of the upload, which are the engine's and not ours. It repeats some of them, after seconds, so each
+/// request has one fault here and all of them with `PTOKIT_ALL_FAULTS`.
+#[test]
+fn a_fault_while_the_engine_uploads_changes_nothing() {
+    let Some(it) = Publishing::start("upload") else { return };
+    let (one, two) = (it.image("one"), it.image("two"));
+    it.publish(&one, 1).passed();
+    it.remember();
+    it.pass();
+    it.upload_only(&two, 2).passed();
+    let requests = it.gate.seen().len();
+    let all = pto_test::machine().var("PTOKIT_ALL_FAULTS").is_some();
+    let faults: [fn() -> Act; 8] = [
+        || Act::Cut,
+        || Act::CutAnswer,
+        || Act::Answer(Reply::status(401)),
+        || Act::Answer(Reply::status(404)),
+        || Act::Answer(Reply::status(429)),
+        || Act::Answer(Reply::status(500)),
+        || Act::Truncate(7),
+        || Act::Shorten(7),
+    ];
+    let mut runs = 0;
+    for (at, kind) in (0..requests).flat_map(|at| (0..faults.len()).map(move |kind| (at, kind))) {
+        if !all && kind != at % faults.len() {
+            continue;
+        }
+        runs += 1;
+        it.reset();
+        it.decide(move |number, _| (number == at).then(|| faults[kind]()));
+        let ran = it.upload_only(&two, 2);
+        it.gate.settle();
+        let context = format!("fault {kind} at request {at} of {requests}: {ran:?}");
+        assert_eq!((it.config(TAG), it.config(PREVIOUS)), (Some(one.id.clone()), None), "{context}");
+        it.pass();
+        it.publish(&two, 2).passed();
+        assert_eq!((it.config(TAG), it.config(PREVIOUS)), (Some(two.id.clone()), Some(one.id.clone())), "{context}");
+    }
+    println!("upload: {requests} requests, {runs} runs with a fault");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pto_context::{Context, with_causes};
 use pto_images::config::{Config, FILE, Image, Severity};
-use pto_images::promote::{Records, Upstream};
+use pto_images::promote::{Record, Records, Upstream};
 use pto_images::registry::{Credentials, Options, PlainHttp, Repository};
 use pto_store::Store;
 
@@ -152,10 +152,11 @@ impl RecordArgs {
         Records::in_dir(self.records.clone().unwrap_or_else(usual))
     }
 
-    /// Only if there is something in it, or it was named.
-    pub fn existing(&self, cx: &Context, image: &Image) -> Result<Option<Records>, Failure> {
+    /// Only if it was named, or if there is something in it about this repository.
+    pub fn existing(&self, cx: &Context, image: &Image, repository: &Repository) -> Result<Option<Records>, Failure> {
         let records = self.records(cx, image);
-        let is_there = self.records.is_some() || records.load()?.is_some();
+        let is_about_it = |record: Record| record.repository == *repository;
+        let is_there = self.records.is_some() || records.load()?.is_some_and(is_about_it);
         Ok(is_there.then_some(records))
     }
 }

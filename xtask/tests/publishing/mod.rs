@@ -250,19 +250,26 @@ impl Publishing {
         if begun { self.run(&["promote", "x86-a5", "--resume"], &run.to_string()) } else { self.publish(image, run) }
     }
 
-    /// As after the publication of this image alone.
-    pub fn reset(&self, image: &Built) {
+    /// Remembers what the registry has now.
+    pub fn remember(&self) {
+        self.copy(&self.repository_dir(), &self.path("remembered"));
+    }
+
+    /// Puts back what was remembered: tags, and which layers are there at all. Records of the run 2 are gone.
+    pub fn reset(&self) {
+        self.gate.settle();
         let _ = std::fs::remove_dir_all(self.path("records-2"));
-        for tag in self.registry.tags(&self.name) {
-            if tag != TAG {
-                self.registry.delete_tag(&self.name, &tag);
-            }
-        }
-        if self.config(TAG).as_ref() != Some(&image.id) {
-            let manifest = fs_err::read_to_string(self.path("records-1/record.json")).unwrap();
-            let record: Value = serde_json::from_str(&manifest).unwrap();
-            self.registry.set_tag(&self.name, TAG, record["candidate"]["manifest"].as_str().unwrap());
-        }
+        self.copy(&self.path("remembered"), &self.repository_dir());
+    }
+
+    fn repository_dir(&self) -> PathBuf {
+        self.registry.storage().join("docker/registry/v2/repositories").join(&self.name)
+    }
+
+    fn copy(&self, from: &Path, to: &Path) {
+        let _ = std::fs::remove_dir_all(to);
+        let copy = Invocation::new("cp").arg("-a").arg(from).arg(to);
+        copy.run(self.engine.cx()).unwrap().require_success().unwrap();
     }
 
     /// Decides what happens to requests, and does what the registry cannot do: let everybody read and some write, and delete a

@@ -28,6 +28,20 @@ const RUNTIME: &str = "runtime";
 const PTO_ISA_PIN: &str = "pto_isa.pin";
 const VERSIONS: &str = "toolchain/versions.env";
 
+/// The arguments of the Dockerfile that a plan gives.
+pub const BUILD_ARGUMENTS: [&str; 10] = [
+    "CANN_REPOSITORY",
+    "CANN_DIGEST",
+    "CANN_TAG",
+    "PYPTO_PLATFORM",
+    "PYPTO_REPOSITORY",
+    "PYPTO_REF",
+    "PYPTO_LIB_REPOSITORY",
+    "PYPTO_LIB_REF",
+    "DIST_BUILD_JOBS",
+    "DIST_RUNTIME_TARGETS",
+];
+
 /// What to plan.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -102,17 +116,17 @@ impl Plan {
 /// for what a branch has now.
 fn locked(config: &Config, image: &Image, base: Base, [pypto, pypto_lib]: [&LockedSource; 2]) -> LockedImage {
     let platform = &image.validation_platform;
-    let build_args = [
-        ("CANN_REPOSITORY", base.repository.clone()),
-        ("CANN_DIGEST", base.digest.to_string()),
-        ("CANN_TAG", base.tag.clone()),
-        ("PYPTO_PLATFORM", platform.clone()),
-        ("PYPTO_REPOSITORY", pypto.repository.clone()),
-        ("PYPTO_REF", pypto.commit.clone()),
-        ("PYPTO_LIB_REPOSITORY", pypto_lib.repository.clone()),
-        ("PYPTO_LIB_REF", pypto_lib.commit.clone()),
-        ("DIST_BUILD_JOBS", config.build_jobs.to_string()),
-        ("DIST_RUNTIME_TARGETS", format!("build_package_{platform} build_package_sim")),
+    let values = [
+        base.repository.clone(),
+        base.digest.to_string(),
+        base.tag.clone(),
+        platform.clone(),
+        pypto.repository.clone(),
+        pypto.commit.clone(),
+        pypto_lib.repository.clone(),
+        pypto_lib.commit.clone(),
+        config.build_jobs.to_string(),
+        format!("build_package_{platform} build_package_sim"),
     ];
     LockedImage {
         name: image.name.clone(),
@@ -120,7 +134,7 @@ fn locked(config: &Config, image: &Image, base: Base, [pypto, pypto_lib]: [&Lock
         validation_platform: platform.clone(),
         tag: image.tag.clone(),
         base,
-        build_args: build_args.map(|(name, value)| (name.to_owned(), value)).into(),
+        build_args: BUILD_ARGUMENTS.map(str::to_owned).into_iter().zip(values).collect(),
     }
 }
 

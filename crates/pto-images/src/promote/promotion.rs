@@ -315,13 +315,13 @@ impl<'a> Run<'a> {
     /// What goes wrong here leaves the tags that count as they are, so it is part of the answer.
     fn remove_temporary(&mut self, tag: String) -> Result<Temporary, Error> {
         self.records.begin(&mut self.record, Step::RemoveTemporary)?;
-        let outcome = self.client.delete_tag(&tag).and_then(|deletion| match deletion {
-            Deletion::Unsupported => Ok(Temporary::Unsupported { tag: tag.clone() }),
-            // Looked at, since not everything that answers is the registry.
-            Deletion::Deleted | Deletion::WasAbsent => match self.tags().read(&tag)? {
-                None => Ok(Temporary::Removed),
-                Some(_) => Ok(Temporary::Remains { tag: tag.clone(), problem: "it is still there".to_owned() }),
-            },
+        let outcome = self.client.delete_tag(&tag).and_then(|deletion| {
+            // Looked at in any case: not everything that answers is the registry, and somebody may have done it by hand.
+            Ok(match (self.tags().read(&tag)?, deletion) {
+                (None, _) => Temporary::Removed,
+                (Some(_), Deletion::Unsupported) => Temporary::Unsupported { tag: tag.clone() },
+                (Some(_), _) => Temporary::Remains { tag: tag.clone(), problem: "it is still there".to_owned() },
+            })
         });
         match outcome {
             Err(Error::Interrupted) => Err(Error::Interrupted),

@@ -1,0 +1,166 @@
+//! The client against a server that answers as registries do, and as what stands before them does.
+
+use std::time::Duration;
+
+use pto_images::Error;
+use pto_images::registry::{Client, Credentials, Deletion, Digest, Limits, Options, Problem, Repository};
+use pto_loopback::{Reply, Server};
+
+const TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
+
+fn manifest() -> Vec<u8> {
+    format!(r#"{{"config":{{"digest":"{}"}}}}"#, Digest::of(b"config")).into_bytes()
+}
+
+fn reply() -> Reply {
+    Reply::body(manifest()).header("Content-Type", TYPE)
+}
+
+fn unknown() -> Reply {
+    Reply::body(r#"{"errors":[{"code":"MANIFEST_UNKNOWN"}]}"#).with_status(404)
+}
+
+fn client(server: &Server, credentials: Option<Credentials>) -> Client {
+    let limits = Limits {
+        patience: Duration::from_secs(20),
+        attempts: 3,
+        first_pause: Duration::ZERO,
+        longest_pause: Duration::ZERO,
+    };
+    let repository: Repository = format!("{}/a/b", server.address()).parse().unwrap();
+    let options = Options { credentials, limits, ..Options::default() };
+    Client::new(&pto_test::machine(), repository, options).unwrap()
+}
+
+fn me() -> Option<Credentials> {
+    Some(Credentials { user: "me".to_owned(), password: "s3cret".to_owned() })
+}
+
+fn problem(result: Result<impl std::fmt::Debug, Error>) -> (Problem, u32) {
+    match result.unwrap_err() {
+        Error::Registry(failed) => (failed.problem, failed.tries),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_token_is_fetched_once_and_the_password_goes_nowhere_else() {
+    let server = Server::start().unwrap();
+    let challenge =
+        format!(r#"Bearer realm="{}",service="reg",scope="repository:a/b:pull,push""#, server.url("/token"));
+    server.script("/v2/a/b/manifests/t", [Reply::status(401).header("WWW-Authenticate", challenge), reply()]);
+    let token = "/token?service=reg&scope=repository%3Aa%2Fb%3Apull%2Cpush";
+    server.script(token, [Reply::body(r#"{"access_token":"t0ken"}"#)]);
+    let client = client(&server, me());
+    assert_eq!(client.manifest("t").unwrap().unwrap().bytes(), manifest());
+    client.manifest("t").unwrap();
+    let seen: Vec<_> =
+        server.requests().iter().map(|r| (r.path.clone(), r.header("authorization").map(str::to_owned))).collect();
+    let bearer = Some("Bearer t0ken".to_owned());
+    let path = "/v2/a/b/manifests/t".to_owned();
+    assert_eq!(
+        seen,
+        [
+            (path.clone(), None),
+            (token.to_owned(), Some("Basic bWU6czNjcmV0".to_owned())),
+            (path.clone(), bearer.clone()),
+            (path, bearer)
+        ]
+    );
+}
+
+#[test]
+fn a_password_is_not_sent_where_others_can_read_it() {
+    let server = Server::start().unwrap();
+    let challenge = r#"Bearer realm="http://elsewhere.example/token",service="reg""#;
+    server.script("/v2/a/b/manifests/t", [Reply::status(401).header("WWW-Authenticate", challenge)]);
+    let (found, tries) = problem(client(&server, me()).manifest("t"));
+    assert!(matches!(&found, Problem::Lasting(text) if text.contains("not safe")), "{found:?}");
+    assert_eq!((tries, server.requests().len()), (1, 1));
+
+    // The registry sends readers of blobs to its store, which is not told who we are.
+    let config = br#"{"os":"linux","architecture":"arm64"}"#;
+    let image = format!(r#"{{"config":{{"digest":"{}"}}}}"#, Digest::of(config));
+    let (store, registry) = (Server::start().unwrap(), Server::start().unwrap());
+    store.script("/blob", [Reply::body(*config)]);
+    let asked = || Reply::status(401).header("WWW-Authenticate", "Basic realm=x");
+    registry.script("/v2/a/b/manifests/t", [asked(), Reply::body(image).header("Content-Type", TYPE)]);
+    registry.script(&format!("/v2/a/b/blobs/{}", Digest::of(config)), [Reply::redirect(307, store.url("/blob"))]);
+    let client = client(&registry, me());
+    let manifest = client.manifest("t").unwrap().unwrap();
+    assert_eq!(client.platforms(&manifest).unwrap()[0].to_string(), "linux/arm64");
+    assert!(registry.requests().last().unwrap().header("authorization").is_some());
+    assert_eq!(store.requests()[0].header("authorization"), None);
+}
+
+#[test]
+fn what_may_pass_is_tried_again_and_what_will_not_is_not() {
+    let server = Server::start().unwrap();
+    let client = client(&server, None);
+    server.script("/v2/a/b/manifests/t", [Reply::status(429).header("Retry-After", "1"), Reply::status(503), reply()]);
+    assert!(client.manifest("t").unwrap().is_some());
+    server.script("/v2/a/b/manifests/t", [Reply::status(500)]);
+    assert_eq!(problem(client.manifest("t")).1, 3);
+    server.script("/v2/a/b/manifests/t", [Reply::status(403)]);
+    let (found, tries) = problem(client.manifest("t"));
+    assert!(matches!(found, Problem::Denied { status: 403, .. }) && tries == 1, "{found:?}");
+}
+
+#[test]
+fn only_a_registry_says_that_something_is_absent() {
+    let server = Server::start().unwrap();
+    let client = client(&server, None);
+    server.script("/v2/a/b/manifests/t", [unknown()]);
+    assert_eq!(client.manifest("t").unwrap(), None);
+    server.script("/v2/a/b/manifests/t", [Reply::body("<html>no such page</html>").with_status(404)]);
+    assert!(matches!(problem(client.manifest("t")).0, Problem::Status { status: 404, .. }));
+    server.script("/v2/a/b/manifests/t", [Reply::body("<html>welcome</html>").header("Content-Type", "text/html")]);
+    assert!(matches!(problem(client.manifest("t")).0, Problem::Malformed(_)));
+}
+
+#[test]
+fn digests_are_of_the_bytes_that_came() {
+    let server = Server::start().unwrap();
+    let client = client(&server, None);
+    let wrong = Digest::of(b"other").to_string();
+    server.script("/v2/a/b/manifests/t", [reply().header("Docker-Content-Digest", wrong.clone()), reply()]);
+    assert_eq!(client.manifest("t").unwrap().unwrap().digest(), &Digest::of(&manifest()));
+    server.script(&format!("/v2/a/b/manifests/{wrong}"), [reply()]);
+    assert!(matches!(problem(client.manifest(&wrong)).0, Problem::OtherBytes { .. }));
+}
+
+#[test]
+fn tags_come_in_pages_and_go_by_name() {
+    let server = Server::start().unwrap();
+    let client = client(&server, None);
+    let next = r#"</v2/a/b/tags/list?n=1000&last=b>; rel="next""#;
+    server.script("/v2/a/b/tags/list?n=1000", [Reply::body(r#"{"name":"a/b","tags":["a","b"]}"#).header("Link", next)]);
+    server.script("/v2/a/b/tags/list?n=1000&last=b", [Reply::body(r#"{"name":"a/b","tags":["c"]}"#)]);
+    assert_eq!(client.tags().unwrap().unwrap(), ["a", "b", "c"]);
+
+    let unsupported = |status| Reply::body(r#"{"errors":[{"code":"UNSUPPORTED"}]}"#).with_status(status);
+    let old = Reply::body(r#"{"errors":[{"code":"DIGEST_INVALID"}]}"#).with_status(400);
+    for (reply, expected) in [
+        (Reply::status(202), Deletion::Deleted),
+        (unknown(), Deletion::WasAbsent),
+        (unsupported(405), Deletion::Unsupported),
+        (unsupported(400), Deletion::Unsupported),
+        (old, Deletion::Unsupported),
+    ] {
+        server.script("/v2/a/b/manifests/t", [reply]);
+        assert_eq!(client.delete_tag("t").unwrap(), expected);
+    }
+    // A refusal that is none of a registry's is no "unsupported".
+    server.script("/v2/a/b/manifests/t", [Reply::status(405)]);
+    assert!(client.delete_tag("t").is_err());
+    assert!(server.requests().iter().filter(|request| request.method == "DELETE").all(|r| !r.path.contains("sha256")));
+}
+
+#[test]
+fn without_tls_only_on_this_machine() {
+    let repository: Repository = "registry.invalid/a".parse().unwrap();
+    let limits = Limits { attempts: 1, ..Limits::default() };
+    let client = Client::new(&pto_test::machine(), repository, Options { limits, ..Options::default() }).unwrap();
+    let error = client.manifest("t").unwrap_err().to_string();
+    assert!(error.contains("https://registry.invalid/v2/a/"), "{error}");
+}

@@ -1,0 +1,138 @@
+//! What a promotion does when the world is not as it was when it began.
+
+mod bench;
+
+use bench::{Bench, NAME, PREVIOUS, TAG, TEMPORARY, moves};
+use pto_images::Error;
+use pto_images::promote::{Finish, Names, State, Temporary, status};
+use pto_loopback::Act;
+use pto_test::registry::push_list;
+
+/// `previous` was moved, `current` was not.
+fn half_way(bench: &Bench) {
+    bench.tags(Some("one"), Some("zero"));
+    bench.publication("new");
+    bench.decide(|_, request| moves(request, TAG).then_some(Act::Cut));
+    bench.promote(Finish::Begin).unwrap_err();
+    bench.pass();
+    assert_eq!(bench.tags_now(), (Some("one"), Some("one")));
+}
+
+#[test]
+fn a_newer_recipe_stops_it_and_takes_back_what_was_begun() {
+    let Some(bench) = Bench::start() else { return };
+    half_way(&bench);
+    bench.newer_recipe();
+    assert!(matches!(bench.promote(Finish::Resume), Err(Error::Stale { .. })));
+    assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
+    assert!(bench.record().is_over());
+    assert_eq!(bench.registry.digest_of(NAME, TEMPORARY), None, "and its temporary tag is gone");
+
+    bench.tags(Some("one"), Some("zero"));
+    bench.publication("new");
+    bench.pass();
+    assert!(matches!(bench.promote(Finish::Begin), Err(Error::Stale { .. })));
+    assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
+}
+
+#[test]
+fn an_upstream_that_does_not_answer_changes_nothing() {
+    let Some(bench) = Bench::start() else { return };
+    half_way(&bench);
+    bench.upstream(false);
+    assert!(matches!(bench.promote(Finish::Resume), Err(Error::UpstreamUnknown { .. })));
+    assert_eq!(bench.tags_now(), (Some("one"), Some("one")), "neither finished nor taken back on a guess");
+    bench.upstream(true);
+    bench.promote(Finish::Resume).unwrap();
+    assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
+}
+
+#[test]
+fn a_registry_that_deletes_no_tags_by_name_keeps_its_digests() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), Some("zero"));
+    bench.publication("new");
+    // The real registry answers, and it cannot do it.
+    bench.gate.decide(|_, _| Act::Pass);
+    let report = bench.promote(Finish::Begin).unwrap();
+    assert_eq!(report.temporary, Temporary::Unsupported { tag: TEMPORARY.to_owned() });
+    assert!(report.problems()[0].contains("never delete by digest"), "{report:?}");
+    assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
+    let now = status(&bench.client(), &Names::new(TAG), Some(&bench.records())).unwrap();
+    assert!(now.temporary[0].is_current && !now.is_settled());
+    assert_eq!(now.begun.unwrap().state, State::Done);
+    // Somebody has deleted it by hand.
+    bench.registry.delete_tag(NAME, TEMPORARY);
+    bench.promote(Finish::Resume).unwrap();
+    assert!(status(&bench.client(), &Names::new(TAG), Some(&bench.records())).unwrap().is_settled());
+
+    // Taking back the first `previous` cannot be done there either: it stays, and leads to the current image.
+    bench.tags(Some("one"), None);
+    bench.publication("new");
+    bench.decide(|_, request| moves(request, TAG).then_some(Act::Cut));
+    bench.promote(Finish::Begin).unwrap_err();
+    bench.gate.decide(|_, _| Act::Pass);
+    bench.promote(Finish::Undo).unwrap();
+    assert_eq!(bench.tags_now(), (Some("one"), Some("one")));
+}
+
+#[test]
+fn what_is_done_is_not_taken_back_and_what_was_begun_not_begun_again() {
+    let Some(bench) = Bench::start() else { return };
+    half_way(&bench);
+    assert!(matches!(bench.promote(Finish::Begin), Err(Error::Begun { .. })));
+    assert!(matches!(bench.roll_back(), Err(Error::Begun { .. })), "those are the records of a promotion");
+    bench.promote(Finish::Resume).unwrap();
+    assert!(matches!(bench.promote(Finish::Undo), Err(Error::Promoted { .. })));
+    assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
+    let again = bench.promote(Finish::Resume).unwrap();
+    assert!(again.moved.is_empty(), "once more changes nothing");
+}
+
+#[test]
+fn there_is_nothing_to_go_back_to_before_the_second_image() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), None);
+    bench.pass();
+    let error = bench.roll_back().unwrap_err();
+    assert!(matches!(&error, Error::NothingBefore { tag } if tag == PREVIOUS), "{error}");
+}
+
+#[test]
+fn a_list_of_images_stays_one() {
+    let Some(bench) = Bench::start() else { return };
+    let list =
+        push_list(&bench.registry, NAME, "list", &[(bench.pushed("one"), "arm64"), (bench.pushed("zero"), "amd64")]);
+    bench.tags(None, None);
+    let mut uploaded = bench.uploaded("new", "new");
+    bench.registry.set_tag(NAME, TEMPORARY, &list);
+    bench.pass();
+    let refused = uploaded.compare(&bench.cx(), &bench.options(), &bench.records()).unwrap_err();
+    assert!(matches!(refused, Error::NotTheTested { .. }), "{refused}");
+    // An engine that keeps images as containerd does knows it by this digest.
+    uploaded.tested.id = list.parse().unwrap();
+    uploaded.tested.manifests = vec![list.parse().unwrap()];
+    uploaded.compare(&bench.cx(), &bench.options(), &bench.records()).unwrap();
+    let report = bench.promote(Finish::Begin).unwrap();
+    assert_eq!(bench.registry.digest_of(NAME, TAG).as_deref(), Some(list.as_str()));
+    let platforms: Vec<_> = report.public.unwrap().platforms.iter().map(ToString::to_string).collect();
+    assert_eq!(platforms, ["linux/arm64", "linux/amd64"]);
+}
+
+#[test]
+fn what_was_not_tested_is_not_promoted() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), None);
+    bench.pass();
+    for (uploaded, tested) in [("other", "new"), ("one", "new")] {
+        let error =
+            bench.uploaded(uploaded, tested).compare(&bench.cx(), &bench.options(), &bench.records()).unwrap_err();
+        assert!(matches!(error, Error::NotTheTested { .. }), "{error}");
+        assert!(matches!(bench.promote(Finish::Begin), Err(Error::NoRecords { .. })));
+    }
+    // The configuration is right, and the engine uploaded another manifest.
+    let mut uploaded = bench.uploaded("new", "new");
+    uploaded.tested.manifests = vec![bench.pushed("other").manifest.parse().unwrap()];
+    assert!(uploaded.compare(&bench.cx(), &bench.options(), &bench.records()).is_err());
+    assert_eq!(bench.tags_now(), (Some("one"), None));
+}

@@ -1,0 +1,185 @@
+//! The workflow of the images, its configuration, its Dockerfile and the documentation say the same.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use pto_images::config::{Config, Image};
+use pto_process::Invocation;
+use saphyr::{LoadableYamlNode as _, Yaml};
+
+const WORKFLOW: &str = ".github/workflows/images.yml";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+fn read(path: &str) -> String {
+    fs_err::read_to_string(root().join(path)).unwrap()
+}
+
+fn config() -> Config {
+    Config::load(&root().join("docker/images.json")).unwrap().0
+}
+
+fn workflow(text: &str) -> Yaml<'_> {
+    Yaml::load_from_str(text).unwrap().remove(0)
+}
+
+fn steps<'a>(workflow: &'a Yaml<'_>, job: &str) -> Vec<&'a Yaml<'a>> {
+    workflow["jobs"][job]["steps"].as_sequence().unwrap().iter().collect()
+}
+
+fn text<'a>(node: &'a Yaml<'_>, key: &str) -> &'a str {
+    node.as_mapping_get(key).and_then(Yaml::as_str).unwrap_or_default()
+}
+
+#[test]
+fn it_starts_when_it_should() {
+    let source = read(WORKFLOW);
+    let workflow = workflow(&source);
+    let on = &workflow["on"];
+    assert_eq!(text(&on["schedule"][0], "cron"), "37 19 * * *");
+    assert_eq!(on["push"]["branches"][0].as_str(), Some("main"));
+    for event in ["push", "pull_request"] {
+        let paths: Vec<_> = on[event]["paths"].as_sequence().unwrap().iter().filter_map(Yaml::as_str).collect();
+        for path in ["docker/**", "toolchain/**", "build-constraints.txt", WORKFLOW] {
+            assert!(paths.contains(&path), "{event} is not started by {path}");
+        }
+    }
+    let publish = &on["workflow_dispatch"]["inputs"]["publish"];
+    assert_eq!((text(publish, "type"), publish["default"].as_bool()), ("boolean", Some(false)));
+    let permissions = workflow["permissions"].as_mapping().unwrap();
+    assert_eq!((permissions.len(), text(&workflow["permissions"], "contents")), (1, "read"));
+}
+
+#[test]
+fn who_may_run_code_on_a_host_is_a_list_of_two() {
+    let source = read(WORKFLOW);
+    let workflow = workflow(&source);
+    let image = &workflow["jobs"]["image"];
+    let condition = text(image, "if");
+    assert!(condition.contains("github.repository == 'hw-native-sys/pypto'"), "{condition}");
+    assert!(condition.contains(r#"fromJSON('["hw-native-sys/pypto", "luohuan19/pypto"]')"#), "{condition}");
+    assert!(condition.contains("github.event.pull_request.head.repo.full_name"), "{condition}");
+    let concurrency = &image["concurrency"];
+    assert_eq!(text(concurrency, "group"), "images-${{ matrix.image.name }}");
+    assert_eq!(concurrency["cancel-in-progress"].as_bool(), Some(false));
+    assert_eq!(text(image, "runs-on"), "${{ matrix.image.runners }}");
+}
+
+#[test]
+fn secrets_are_in_the_publishing_step_alone() {
+    let source = read(WORKFLOW);
+    let workflow = workflow(&source);
+    let steps = steps(&workflow, "image");
+    let publish = steps.iter().find(|step| text(step, "name") == "Publish").unwrap();
+    for secret in ["SWR_USERNAME", "SWR_PASSWORD"] {
+        assert_eq!(text(&publish["env"], secret), format!("${{{{ secrets.{secret} }}}}"));
+        let script = text(publish, "run");
+        assert_eq!(script.matches(&format!("${secret}")).count(), 1, "{script}");
+    }
+    assert_eq!(source.matches("secrets.").count(), 2);
+    let script = text(publish, "run");
+    assert!(script.starts_with("printf") && script.contains("--password-stdin"), "{script}");
+    let condition = text(publish, "if");
+    assert!(
+        condition.contains("github.ref == 'refs/heads/main'") && condition.contains("inputs.publish"),
+        "{condition}"
+    );
+    assert!(!condition.contains("pull_request"), "{condition}");
+}
+
+#[test]
+fn whatever_happens_is_cleaned_up_and_kept() {
+    let source = read(WORKFLOW);
+    let workflow = workflow(&source);
+    let steps = steps(&workflow, "image");
+    let always = |words: &str| {
+        let found = steps.iter().find(|step| text(step, "run").contains(words) || text(step, "uses").contains(words));
+        let step = found.unwrap_or_else(|| panic!("no step has `{words}`"));
+        assert_eq!(text(step, "if"), "always()", "{words}");
+        *step
+    };
+    always("--clean-up");
+    always("rm -rf -- \"$DOCKER_CONFIG\"");
+    always("GITHUB_STEP_SUMMARY");
+    let kept = always("actions/upload-artifact");
+    assert_eq!(kept["with"]["retention-days"].as_integer(), Some(14));
+    assert!(!source.contains("prune"), "caches are everybody's");
+    assert_eq!(text(&workflow["defaults"]["run"], "shell"), "bash", "without it a pipe hides failures");
+    assert!(!workflow["jobs"]["image"]["env"].as_mapping().unwrap().is_empty());
+}
+
+#[test]
+fn actions_are_pinned_to_commits() {
+    let source = read(WORKFLOW);
+    let uses: Vec<_> =
+        source.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix("uses: ")).collect();
+    assert!(uses.len() >= 3, "{uses:?}");
+    for action in uses {
+        let (commit, version) =
+            action.split_once('@').unwrap().1.split_once(" # v").expect("a comment with the version");
+        assert!(commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit()) && !version.is_empty(), "{action}");
+    }
+}
+
+#[test]
+fn commands_and_options_exist() {
+    let source = read(WORKFLOW).replace("\\\n", " ");
+    let mut seen = BTreeSet::new();
+    for line in source.lines().filter(|line| line.contains("xtask images ")) {
+        let words: Vec<_> = line.split("xtask images ").nth(1).unwrap().split_whitespace().collect();
+        let help = Command::new(env!("CARGO_BIN_EXE_xtask")).args(["images", words[0], "--help"]).output().unwrap();
+        let help = String::from_utf8(help.stdout).unwrap();
+        for option in words.iter().filter_map(|word| word.trim_matches(['"', ')', '}']).strip_prefix("--")) {
+            assert!(help.contains(&format!("--{option}")), "`images {}` has no `--{option}`", words[0]);
+        }
+        seen.insert(words[0]);
+    }
+    assert_eq!(seen, ["plan", "publish", "test", "validate"].into());
+}
+
+#[test]
+fn the_dockerfile_takes_what_a_plan_gives() {
+    let dockerfile = read("docker/pypto_dev.Dockerfile");
+    let declared: BTreeSet<_> = dockerfile
+        .lines()
+        .filter_map(|line| line.strip_prefix("ARG "))
+        .map(|line| line.split('=').next().unwrap().trim())
+        .collect();
+    for argument in pto_images::plan::BUILD_ARGUMENTS {
+        assert!(declared.contains(argument), "the Dockerfile does not take `{argument}`");
+    }
+}
+
+#[test]
+fn the_documentation_has_the_images_as_they_are() {
+    let page = read("docs/src/images.md");
+    let config = config();
+    let row = |image: &Image| {
+        let labels: Vec<_> = image.runners.iter().map(|label| format!("`{label}`")).collect();
+        let driver = image.driver.as_deref().unwrap();
+        format!("| `{}` | {} | `{driver}` | `{}` |", image.name, labels.join(", "), image.tag)
+    };
+    for image in &config.images {
+        if image.enabled {
+            assert!(page.contains(&row(image)), "the page lacks {}", row(image));
+        } else {
+            assert!(page.contains(&format!("`{}` is configured and disabled", image.name)));
+        }
+    }
+    let limits = [config.task_timeout_seconds, config.task_max_seconds].map(|seconds| format!("{seconds} s"));
+    assert!(limits.iter().all(|limit| page.contains(limit)), "{limits:?}");
+    assert!(page.contains("19:37 UTC") && page.contains("14 days"));
+}
+
+#[test]
+fn actionlint_finds_nothing() {
+    let cx = pto_test::machine();
+    if pto_process::find_program(&cx, "actionlint").is_err() {
+        return pto_test::skip("no `actionlint` is here");
+    }
+    let output = Invocation::new("actionlint").arg(root().join(WORKFLOW)).run(&cx).unwrap();
+    assert!(output.success(), "{}", output.stdout.text());
+}
