@@ -98,7 +98,10 @@ impl Configuration {
 impl Difference {
     /// One line for people.
     pub fn text(&self) -> String {
-        let value = |value: &Option<String>| value.as_ref().map_or("nothing".to_owned(), |value| format!("`{value}`"));
+        // Anybody can give a container labels.
+        let shown = |value: &String| value.replace(char::is_control, "\u{fffd}");
+        let value =
+            |value: &Option<String>| value.as_ref().map_or("nothing".to_owned(), |value| format!("`{}`", shown(value)));
         let rebuilt = if self.what == IMAGE_ID { " (its tag stands for another image now)" } else { "" };
         format!(
             "{}: the container has {}, asked for is {}{rebuilt}",
@@ -131,6 +134,13 @@ mod tests {
             ]
         );
         assert_eq!(recorded.differences(&recorded), []);
+    }
+
+    #[test]
+    fn a_label_cannot_write_on_the_terminal() {
+        let recorded = configuration(&[("image", "\u{1b}[2Ja")]);
+        let text = recorded.differences(&configuration(&[("image", "b")]))[0].text();
+        assert!(!text.contains('\u{1b}') && text.contains("[2Ja"), "{text}");
     }
 
     #[test]

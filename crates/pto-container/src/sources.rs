@@ -58,7 +58,8 @@ impl Sources {
             // One that is not git's is no use to anyone but its owner, and still theirs to mount.
             let found = GitDirs::find(place).ok().filter(|dirs| dirs.root == real(place));
             let Some(checkout) = found.map(|_| open(cx, place)).transpose()? else { continue };
-            match stays_whole(&checkout) {
+            // A link that leads out of the workspace would lead nowhere inside.
+            match stays_whole(&checkout) && checkout.root().starts_with(real(dir)) {
                 true => sources.trust(&checkout, &inside),
                 false => sources.keep_paths(&checkout, name),
             }

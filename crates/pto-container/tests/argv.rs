@@ -184,6 +184,13 @@ fn a_workspace_is_one_mount() {
     let words = fake.create(&with(workspace.clone()));
     assert_eq!(values(&words, "--mount")[0], format!("type=bind,source={},target=/workspace", workspace.display()));
     assert!(values(&words, "--mount")[1].contains("pypto-a3-cache"));
+    let linked = fake.host.root().canonicalize().unwrap().join("linked");
+    fs_err::create_dir_all(linked.join("pypto-lib")).unwrap();
+    fs_err::os::unix::fs::symlink(&pypto, linked.join("pypto")).unwrap();
+    let words = fake.create(&with(linked));
+    let own = format!("type=bind,source={0},target={0}", pypto.display());
+    assert_eq!(values(&words, "--mount")[1], own, "a link out of the workspace leads nowhere inside");
+    assert!(values(&words, "--env").contains(&format!("PYPTO_SRC={}", pypto.display())));
     let wrong = Plan::make(&fake.cx(), &with(pypto)).unwrap_err();
     assert!(matches!(&wrong, Error::NotAWorkspace { instead: Some(dir), .. } if *dir == workspace), "{wrong}");
     let wrong = Plan::make(&fake.cx(), &with(fake.host.root().to_owned())).unwrap_err();
