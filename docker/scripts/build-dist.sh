@@ -2,7 +2,15 @@
 # build-dist.sh JOBS: PyPTO and its runtime from the checkout at PYPTO_SRC, with the managed patches of this platform.
 set -euo pipefail
 jobs=$1
-patches=$(dirname "$0")/patches/${PYPTO_PLATFORM:-none}
+platform=${PYPTO_PLATFORM:-}
+if [ -z "$platform" ]; then
+    case ${PYPTO_CANN_TAG:-} in
+        *-950-*) platform=a5 ;;
+        *-a3-* | *-910b-*) platform=a2a3 ;;
+        *) echo "neither PYPTO_PLATFORM nor the tag of CANN says whether this is a2a3 or a5: no patches are applied" >&2 ;;
+    esac
+fi
+patches=$(dirname "$0")/patches/${platform:-none}
 
 for needed in toolchain/versions.env build-constraints.txt; do
     if [ ! -f "$PYPTO_SRC/$needed" ]; then

@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         _ => false,
     };
     if !is_reader && let Err(error) = pto_process::interrupt::install() {
-        anstream::eprintln!("{} Ctrl-C will not end children in order: {error}", style::warning("warning:"));
+        out::say(&format!("{} Ctrl-C will not end children in order: {error}", style::warning("warning:")));
     }
     match run(&cli.verb) {
         Ok(outcome) => outcome.code(),

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pto_context::{Event, EventSink};
 
+use crate::out::{say, visible};
 use crate::style;
 
 /// A step that takes less than this is not worth a line of its own, unless it moves bytes.
@@ -59,7 +60,7 @@ impl EventSink for Bars {
         match event {
             Event::Started { task, message, total_bytes } => {
                 let bar = self.multi.add(bar(total_bytes));
-                bar.set_message(message);
+                bar.set_message(visible(&message));
                 bar.enable_steady_tick(Duration::from_millis(100));
                 bars.insert(task, bar);
             }
@@ -84,14 +85,14 @@ impl EventSink for Bars {
                     bar.finish_and_clear();
                 }
                 if worth_a_line {
-                    let _ = self.multi.println(message);
+                    let _ = self.multi.println(visible(&message));
                 }
             }
             Event::Command { line } if self.verbosity == Verbosity::Verbose => {
-                let _ = self.multi.println(style::dim(format!("$ {line}")));
+                let _ = self.multi.println(visible(&style::dim(format!("$ {line}"))));
             }
             Event::Warning { message } => {
-                let _ = self.multi.println(format!("{} {message}", style::warning("warning:")));
+                let _ = self.multi.println(visible(&format!("{} {message}", style::warning("warning:"))));
             }
             _ => {}
         }
@@ -134,7 +135,7 @@ impl EventSink for Lines {
             Event::Started { task, message, total_bytes } => {
                 // A step that works says so in the end; one that waits for somebody else may not end for long.
                 if (total_bytes.is_some() || task.starts_with("wait:")) && !quiet {
-                    anstream::eprintln!("{message}");
+                    say(&message);
                 }
                 let now = Instant::now();
                 steps.insert(task, Step { started: now, said: now, total: total_bytes });
@@ -144,7 +145,7 @@ impl EventSink for Lines {
                     && !quiet
                 {
                     step.said = Instant::now();
-                    anstream::eprintln!("  {}", share(done_bytes, step.total));
+                    say(&format!("  {}", share(done_bytes, step.total)));
                 }
             }
             Event::Steps { task, done, total } => {
@@ -158,13 +159,13 @@ impl EventSink for Lines {
             Event::Finished { task, message } => {
                 let step = steps.remove(&task);
                 if step.is_none_or(|step| step.total.is_some() || step.started.elapsed() > QUIET) && !quiet {
-                    anstream::eprintln!("{message}");
+                    say(&message);
                 }
             }
             Event::Command { line } if self.verbosity == Verbosity::Verbose => {
-                anstream::eprintln!("{}", style::dim(format!("$ {line}")));
+                say(&style::dim(format!("$ {line}")));
             }
-            Event::Warning { message } => anstream::eprintln!("{} {message}", style::warning("warning:")),
+            Event::Warning { message } => say(&format!("{} {message}", style::warning("warning:"))),
             _ => {}
         }
     }

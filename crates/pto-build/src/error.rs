@@ -50,6 +50,19 @@ pub enum Error {
         /// The directory.
         dir: PathBuf,
     },
+    /// Something that was built belongs to another user than the checkout.
+    #[error(
+        "`{}` cannot be replaced by the owner of the checkout, {owner}: `{}` belongs to another user",
+        .dir.display(), .file.display()
+    )]
+    NotTheOwners {
+        /// What was to be removed.
+        dir: PathBuf,
+        /// A file in it.
+        file: PathBuf,
+        /// Who owns the checkout.
+        owner: pto_checkout::Owner,
+    },
     /// A compiler, a linker or a build backend ended with an error.
     #[error("cannot {action} of `{}`", .repository.display())]
     NotBuilt {
@@ -179,6 +192,7 @@ impl Error {
                 word(dir),
                 word(dir)
             ),
+            Self::NotTheOwners { dir, .. } => format!("as root: `rm -rf {}`; then run again", word(dir)),
             Self::NotBuilt { source: pto_process::Error::Failed(output), .. } => {
                 format!("mend what is said above, then run again; by hand it is: {}", output.line)
             }
@@ -214,6 +228,7 @@ impl Error {
             | Self::Uninitialised { .. }
             | Self::NoRuntime { .. }
             | Self::ForeignBuildDirectory { .. }
+            | Self::NotTheOwners { .. }
             | Self::BadPin { .. }
             | Self::NoPatches { .. }
             | Self::NotAPatch { .. }

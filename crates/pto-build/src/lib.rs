@@ -3,7 +3,7 @@
 //! - [`setup`]: a home gets `uv`, a Python environment in which PyPTO can be built, and our own program under its names;
 //! - [`plan_setup`]: what that would do;
 //! - [`pull`] and [`plan_pull`]: its repositories go forwards on their own branches, or nothing happens;
-//! - [`continuation`]: the checkout's own updater, which goes on from there.
+//! - [`continuation`]: the checkout's own updater, which goes on from there;
 //! - [`build()`]: the project's own extension with native CMake, with what is there where that is sound and from scratch
 //!   where it is not, then the runtime's wheel;
 //! - [`plan_build`]: what that would do, and why;
@@ -29,7 +29,7 @@ pub use error::{Error, Fault};
 pub use home::Home;
 pub use setup::{
     ACTIVATE, Attempt, Helpers, HelpersStep, PROGRAM, PackagesStep, Plan, Receipt, Requirements, Setup, SetupError,
-    SetupOptions, VenvStep, plan_setup, setup, stale_helpers,
+    SetupOptions, VenvStep, plan_setup, setup,
 };
 pub use update::{
     Blocked, How, Move, Passed, Pull, PullOptions, Repository, State, UpdateError, continuation, plan_pull, pull,

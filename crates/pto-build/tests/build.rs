@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pto_build::{BuildOptions, Decision, Error, Fault, Reason, build, plan_build};
 use pto_context::{Event, Recorder};
 use pto_test::pypto::Binding;
-use support::{Site, edit};
+use support::{Site, edit, has_make};
 
 #[test]
 fn a_fresh_checkout_is_built_and_works() {
@@ -119,6 +119,9 @@ fn targets_and_jobs_are_the_runtimes_and_the_machines() {
 #[test]
 fn a_build_of_makes_keeps_its_generator() {
     let Some(site) = Site::new(Binding::Plain) else { return };
+    if !has_make(&site.cx()) {
+        return;
+    }
     let checkout = site.project.checkout();
     let python = site.project.home().join("venv/bin/python");
     let by_hand = pto_process::Invocation::new("cmake").args(["-S", ".", "-B", "build", "-G", "Unix Makefiles"]);

@@ -5,7 +5,7 @@ mod support;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use pto_build::{Decision, Reason, build, plan_build};
+use pto_build::{Decision, Error, Reason, build, plan_build};
 use pto_checkout::Owner;
 use pto_test::pypto::{Binding, Python};
 use support::{Site, edit};
@@ -63,6 +63,14 @@ fn what_is_built_for_another_owner_is_the_owners() {
     let again = build(&site.cx(), &site.options()).unwrap();
     assert_eq!(again.plan.decision, Decision::Fresh { reason: Reason::Unrecorded });
     others(&checkout, UID);
+
+    // Files that root left there are not the owner's to replace: that is said, with what to type.
+    fs_err::write(checkout.join("build/CMakeFiles/of-root"), "").unwrap();
+    site.project.give_to(&checkout.join("build/CMakeFiles"), 0);
+    fs_err::remove_file(checkout.join("build/.ptokit-build.json")).unwrap();
+    let error = build(&site.cx(), &site.options()).unwrap_err();
+    assert!(matches!(error, Error::NotTheOwners { .. }), "{error:?}");
+    assert!(error.hint().unwrap().starts_with("as root: `rm -rf "), "{:?}", error.hint());
 }
 
 /// Fails for every file of a tree that is not this user's.

@@ -29,7 +29,7 @@ struct Other {
 }
 
 /// What leads past `HOME` to directories of the caller's.
-const OF_THE_CALLER: [&str; 3] = ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+const OF_THE_CALLER: [&str; 4] = ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "UV_CACHE_DIR"];
 
 impl RunAs {
     /// As this process.

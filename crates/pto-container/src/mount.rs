@@ -72,7 +72,34 @@ fn field(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// The fields of a line of CSV.
+    fn fields(line: &str) -> Vec<String> {
+        let (mut fields, mut quoted) = (vec![String::new()], false);
+        let mut letters = line.chars().peekable();
+        while let Some(letter) = letters.next() {
+            let field = fields.last_mut().unwrap();
+            match letter {
+                '"' if quoted && letters.next_if_eq(&'"').is_some() => field.push('"'),
+                '"' => quoted = !quoted,
+                ',' if !quoted => fields.push(String::new()),
+                other => field.push(other),
+            }
+        }
+        fields
+    }
+
+    proptest! {
+        #[test]
+        fn a_path_is_one_field_whatever_is_in_it(source in "/[a-z,\"' :=\n]{0,12}", target in "/[a-z,\"]{0,8}") {
+            let option = Mount::bind(Path::new(&source), &target).readonly().option();
+            let expected = ["type=bind".to_owned(), format!("source={source}"), format!("target={target}"), "readonly".to_owned()];
+            prop_assert_eq!(fields(&option), expected);
+        }
+    }
 
     #[test]
     fn odd_paths_are_one_field() {

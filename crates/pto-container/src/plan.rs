@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use pto_context::Context;
+use pto_context::{Context, Event};
 use pto_docker::Docker;
 use pto_platform::docker::{DockerInfo, Image};
 use pto_process::Invocation;
@@ -61,8 +61,13 @@ impl Plan {
         (docker, info, image): (Docker, &DockerInfo, Option<&Image>),
     ) -> Result<Self, Error> {
         let (series, cards) = (request.series, &request.cards);
-        // An engine elsewhere has a host of its own, which we cannot look at.
-        let needs_driver = disk::is_local(&docker) && !request.skip.contains(&CheckId::Card);
+        let is_local = disk::is_local(&docker);
+        if !is_local {
+            let message =
+                "the Docker engine is on another machine: cards and mounts are that machine's, and are not checked";
+            cx.emit(Event::Warning { message: message.to_owned() });
+        }
+        let needs_driver = is_local && !request.skip.contains(&CheckId::Card);
         let access = DeviceAccess::choose(cx, info, settings.access, series, cards, needs_driver)?;
         let sources = Sources::find(cx, request, &settings.name)?;
         let id = image.and_then(|image| image.id.as_deref());

@@ -109,7 +109,9 @@ impl Sources {
         let root = checkout.root();
         self.mounts.push(Mount::bind(root, root));
         let repository = &checkout.dirs.common_dir;
-        if !self.mounts.iter().any(|mount| repository.starts_with(&mount.target)) {
+        let is_there =
+            |mount: &Mount| Path::new(&mount.source) == mount.target && repository.starts_with(&mount.target);
+        if !self.mounts.iter().any(is_there) {
             self.mounts.push(Mount::bind(repository, repository));
         }
         self.trust(checkout, root);

@@ -19,6 +19,9 @@ pub struct Release {
     pub version: Option<String>,
 }
 
+/// How `uv` and `pip` say that a registry answered, and has no such release.
+const NO_RELEASE: [&str; 2] = ["there is no version of", "No matching distribution found"];
+
 impl Release {
     fn requirement(&self) -> String {
         self.version.as_ref().map_or_else(|| self.name.to_owned(), |version| format!("{}=={version}", self.name))
@@ -28,7 +31,7 @@ impl Release {
     /// what the client needs on the way. Returns who delivered it, for people.
     ///
     /// # Errors
-    /// [`Error::NoClient`], [`Error::Clients`], a full disk, an interrupt.
+    /// [`Error::NoRelease`], [`Error::NoClient`], [`Error::Clients`], a full disk, an interrupt.
     pub fn install_into(&self, cx: &Context, dir: &Path, scratch: &Path) -> Result<String, Error> {
         let mut attempts = Vec::new();
         for (name, client) in self.commands(cx, dir, scratch) {
@@ -39,6 +42,12 @@ impl Release {
                 Ok(_) => {
                     cx.emit(Event::Finished { task, message: format!("{} fetched", self.requirement()) });
                     return Ok(mirrors::origin(cx, name));
+                }
+                Err(client::Try::Failed { attempt, .. })
+                    if NO_RELEASE.iter().any(|say| attempt.last_words.contains(say)) =>
+                {
+                    // Another client would ask the same registry.
+                    return Err(Error::NoRelease { artifact: self.requirement() });
                 }
                 Err(client::Try::Broken(attempt) | client::Try::Failed { attempt, .. }) => attempts.push(attempt),
                 Err(_) => {}

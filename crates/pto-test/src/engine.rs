@@ -68,7 +68,7 @@ impl Engine {
         assert!(output.success(), "{}: {}", output.line, output.last_words(20));
     }
 
-    /// An image with these programs of this machine, the libraries they need, and further lines of a `Dockerfile`. Its shell
+    /// An image with these programs of this machine, by name or path, the libraries they need, and further lines of a `Dockerfile`. Its shell
     /// is bash, and `/tmp`, `/root` and `/workspace` are there.
     ///
     /// # Panics
@@ -85,7 +85,7 @@ impl Engine {
         let mut libraries = BTreeSet::new();
         for program in programs.iter().chain(&["bash", "sh"]) {
             let found = self.which(program);
-            copy(&found, &root.join("usr/bin").join(program));
+            copy(&found, &root.join("usr/bin").join(Path::new(program).file_name().expect("a program has a name")));
             libraries.extend(self.libraries(&found));
         }
         for library in &libraries {

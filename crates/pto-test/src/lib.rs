@@ -33,6 +33,8 @@ pub const HEADERS: &str = "PTOKIT_TEST_HEADERS";
 pub const SECOND_HEADERS: &str = "PTOKIT_TEST_HEADERS_2";
 /// The launcher of a PTOAS that works here. No package of the registry carries one, so nothing sets it.
 pub const PTOAS: &str = "PTOKIT_TEST_PTOAS";
+/// A checkout of the public PyPTO, with its submodules or without. Nothing sets it.
+pub const PYPTO: &str = "PTOKIT_TEST_PYPTO";
 /// A directory with a library of kernels that was built for an NPU: set by `cargo xtask test`.
 pub const ARTIFACTS: &str = "PTOKIT_TEST_ARTIFACTS";
 /// Makes a part that the set-up provides and that is missing a failure.
@@ -82,6 +84,15 @@ pub fn ptoas() -> Option<PathBuf> {
     let named = machine().var_os(PTOAS).map(PathBuf::from);
     if named.is_none() {
         absent(&format!("no assembler is named in `{PTOAS}`"));
+    }
+    named
+}
+
+/// A checkout of the public PyPTO, where one is named.
+pub fn pypto_checkout() -> Option<PathBuf> {
+    let named = machine().var_os(PYPTO).map(PathBuf::from);
+    if named.is_none() {
+        absent(&format!("no checkout of PyPTO is named in `{PYPTO}`"));
     }
     named
 }

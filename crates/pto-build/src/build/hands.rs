@@ -1,6 +1,7 @@
 //! Files of a checkout, written with the rights of its owner.
 
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use pto_checkout::RunAs;
 use pto_context::{Context, Readable, write_whole};
@@ -49,22 +50,48 @@ impl Hands {
     pub(crate) fn remove(&self, cx: &Context, path: &Path) -> Result<(), Error> {
         let Ok(metadata) = path.symlink_metadata() else { return Ok(()) };
         if self.run_as.is_other() {
-            return self.run(cx, self.run_as.command("rm").args(["-rf", "--"]).arg(path));
+            let removed = self.run(cx, self.run_as.command("rm").args(["-rf", "--"]).arg(path));
+            return removed.map_err(|error| self.told_apart(path, error));
         }
         let removed = if metadata.is_dir() { fs_err::remove_dir_all(path) } else { fs_err::remove_file(path) };
         removed.map_err(Error::io("cannot remove what was built"))
     }
 
-    /// Moves a file or directory to a place where nothing is. `false` if it cannot be moved, as to another disk.
+    /// Moves a file or directory to a place where nothing is, on the same disk. `false` if it cannot be moved.
     pub(crate) fn rename(&self, cx: &Context, from: &Path, to: &Path) -> bool {
         if self.run_as.is_other() {
+            // `mv` would copy to another disk.
+            let disk = |path: &Path| path.symlink_metadata().map(|metadata| metadata.dev()).ok();
+            if disk(from) != to.parent().and_then(disk) {
+                return false;
+            }
             return self.run(cx, self.run_as.command("mv").args(["-T", "--"]).arg(from).arg(to)).is_ok();
         }
         std::fs::rename(from, to).is_ok()
+    }
+
+    /// Files of somebody else's, as a build by root left them once, are another matter than a disk that fails.
+    fn told_apart(&self, path: &Path, error: Error) -> Error {
+        match foreign(path, self.run_as.user().uid) {
+            Some(file) if !error.is_interrupted() => {
+                Error::NotTheOwners { dir: path.to_owned(), file, owner: self.run_as.user() }
+            }
+            _ => error,
+        }
     }
 
     fn run(&self, cx: &Context, command: Invocation) -> Result<(), Error> {
         let failed = Error::command("write in the checkout as its owner");
         command.run(cx).and_then(Output::require_success).map(drop).map_err(failed)
     }
+}
+
+/// The first file below a directory that is not this user's.
+fn foreign(path: &Path, uid: u32) -> Option<PathBuf> {
+    let metadata = path.symlink_metadata().ok()?;
+    if metadata.uid() != uid {
+        return Some(path.to_owned());
+    }
+    let entries = metadata.is_dir().then(|| std::fs::read_dir(path).ok())??;
+    entries.flatten().find_map(|entry| foreign(&entry.path(), uid))
 }

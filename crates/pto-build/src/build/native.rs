@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use pto_checkout::RunAs;
+use pto_context::Context;
 use pto_process::Invocation;
 
 use super::tools::Tools;
@@ -28,21 +29,30 @@ pub(crate) fn settings(tools: &Tools, build_type: Option<&str>, extra: &[String]
     settings
 }
 
-/// Makes the files of a build.
-pub(crate) fn configure(
-    run_as: &RunAs,
-    tools: &Tools,
-    source: &Path,
-    build: &Path,
-    generator: &str,
-    settings: &[String],
-) -> Invocation {
-    let cmake = run_as.command(&tools.cmake.path).arg("-S").arg(source).arg("-B").arg(build).arg("-G").arg(generator);
-    cmake.args(settings).env_remove(RUNTIME_TARGETS).cwd(source)
+/// The directories of a build, and who builds.
+pub(crate) struct NativeJob<'a> {
+    pub(crate) cx: &'a Context,
+    pub(crate) run_as: &'a RunAs,
+    pub(crate) tools: &'a Tools,
+    pub(crate) source: &'a Path,
+    pub(crate) build: &'a Path,
 }
 
-/// Builds what is not up to date.
-pub(crate) fn build(run_as: &RunAs, tools: &Tools, source: &Path, build: &Path, jobs: u32) -> Invocation {
-    let cmake = run_as.command(&tools.cmake.path).arg("--build").arg(build).args(["--parallel", &jobs.to_string()]);
-    cmake.env_remove(RUNTIME_TARGETS).cwd(source)
+impl NativeJob<'_> {
+    /// Makes the files of a build.
+    pub(crate) fn configure(&self, generator: &str, settings: &[String]) -> Invocation {
+        let cmake = self.cmake().arg("-S").arg(self.source).arg("-B").arg(self.build).arg("-G").arg(generator);
+        cmake.args(settings)
+    }
+
+    /// Builds what is not up to date.
+    pub(crate) fn build(&self, jobs: u32) -> Invocation {
+        self.cmake().arg("--build").arg(self.build).args(["--parallel", &jobs.to_string()])
+    }
+
+    /// CMake without what is meant for the runtime alone.
+    fn cmake(&self) -> Invocation {
+        let cmake = self.run_as.command(&self.tools.cmake.path).cwd(self.source);
+        if self.cx.var_os(RUNTIME_TARGETS).is_some() { cmake.env_remove(RUNTIME_TARGETS) } else { cmake }
+    }
 }

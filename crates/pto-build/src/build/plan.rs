@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use pto_checkout::{Checkout, JobLimits, LimitSource, Owner, RunAs, pypto_home, pypto_source};
 use pto_context::Context;
-use pto_process::{Invocation, shell_word};
+use pto_process::Invocation;
 use serde::Serialize;
 
 use super::inputs::{Inputs, gather};
-use super::native;
-use super::pto_isa::{self, PtoIsaSources};
+use super::native::{self, NativeJob};
+use super::pto_isa::{self, PtoIsa, PtoIsaSources};
 use super::record::{Decision, Reason, Record};
 use super::tools::Tools;
-use super::tree::{BuildTree, PTO_ISA};
+use super::tree::BuildTree;
 use super::wheel::WheelJob;
 use crate::error::Error;
 use crate::patches::{self, Outcome, Patch};
@@ -98,7 +98,7 @@ pub(crate) struct Site {
     pub(crate) tree: BuildTree,
     pub(crate) patches: Vec<Patch>,
     pub(crate) settings: Vec<String>,
-    pub(crate) pin: Option<String>,
+    pub(crate) isa: Option<PtoIsa>,
 }
 
 /// Finds out what a build would do. Writes nothing.
@@ -118,15 +118,21 @@ impl Site {
     pub(crate) fn find(cx: &Context, options: &BuildOptions) -> Result<Self, Error> {
         let home = pypto_home(cx);
         let cx = with_programs_of(cx, &home);
-        let checkout = Checkout::open(&cx, source(&cx)?)?;
+        let root = source(&cx)?;
+        // Git and the programs are asked at the same time: each waits for children most of it.
+        let (checkout, tools) = std::thread::scope(|scope| {
+            let tools = scope.spawn(|| Tools::find(&cx, &home));
+            (Checkout::open(&cx, root), tools.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        let checkout = checkout?;
         check_submodules(&checkout)?;
-        let tools = Tools::find(&cx, &home)?;
+        let tools = tools?;
         let patches = options.patches.as_ref().map(|place| patches::patches_in(&cx.cwd().join(place))).transpose()?;
         Ok(Self {
             run_as: RunAs::owner(&cx, checkout.owner),
             tree: BuildTree::of(&checkout),
             settings: native::settings(&tools, options.build_type.as_deref(), &options.cmake_args),
-            pin: pto_isa::pin(&checkout.root().join(RUNTIME))?,
+            isa: pto_isa::find(&cx, &checkout.root().join(RUNTIME))?,
             patches: patches.unwrap_or_default(),
             cx,
             checkout,
@@ -159,7 +165,7 @@ impl Site {
             owner: self.checkout.owner,
             jobs: Jobs { used, asked: options.jobs, limit: limits.build, source: limits.source },
             patches: patches::examine(&self.cx, self.runtime()?, &self.patches)?,
-            pto_isa: self.pin.clone(),
+            pto_isa: self.isa.as_ref().map(|isa| isa.commit.clone()),
             commands: self.commands(&decision, &generator, used, options)?,
             generator,
             decision,
@@ -182,7 +188,7 @@ impl Site {
 
     /// The generator of the build that is there, if what it needs is there too; Ninja for a fresh one.
     fn generator(&self) -> Result<String, Error> {
-        let kept = self.tree.setting("CMAKE_GENERATOR:INTERNAL").or_else(|| self.tree.setting("CMAKE_GENERATOR"));
+        let kept = self.tree.setting("CMAKE_GENERATOR");
         let works = |generator: &String| match generator.contains(NINJA) {
             true => self.tools.ninja.is_some(),
             false => self.tools.make.is_some(),
@@ -203,16 +209,17 @@ impl Site {
         let step = |what, command: &Invocation| Step { what, command: command.to_shell_line() };
         let wheel = self.wheel(jobs)?;
         let mut steps = Vec::new();
-        let isa = self.tree.runtime.join(PTO_ISA);
-        if let Some(commit) = self.pin.as_ref().filter(|commit| !pto_isa::is_at(&self.cx, &isa, commit)) {
-            let clone = pto_checkout::remote::clone_command(&self.cx, &self.run_as, &options.pto_isa.url, &isa)?;
-            let command =
-                format!("{} && git -C {} checkout --detach --force {commit}", clone.to_shell_line(), word(&isa));
+        if let Some(PtoIsa { commit, path, .. }) = self.isa.as_ref().filter(|isa| !isa.reused) {
+            let clone = pto_checkout::remote::clone_command(&self.cx, &self.run_as, &options.pto_isa.url, path)?;
+            let land = self.run_as.command("git").arg("-C").arg(path).args(["checkout", "--detach", "--force", commit]);
+            let command = format!("{} && {}", clone.to_shell_line(), land.to_shell_line());
             steps.push(Step { what: "fetch PTO-ISA", command });
         }
         if !decision.is_incremental() {
-            if !self.tree.is_empty() {
-                steps.push(step("discard", &self.run_as.command("rm").args(["-rf", "--"]).arg(&self.tree.native)));
+            let there = (!self.tree.is_empty()).then(|| self.tree.native.clone());
+            let there: Vec<PathBuf> = there.into_iter().chain(self.tree.runtime_products()).collect();
+            if !there.is_empty() {
+                steps.push(step("discard", &self.run_as.command("rm").args(["-rf", "--"]).args(there)));
             }
             steps.push(step("configure", &self.configure(generator)));
         }
@@ -223,17 +230,17 @@ impl Site {
     }
 
     pub(crate) fn configure(&self, generator: &str) -> Invocation {
-        let (source, build) = (self.checkout.root(), &self.tree.native);
-        native::configure(&self.run_as, &self.tools, source, build, generator, &self.settings)
+        self.native().configure(generator, &self.settings)
     }
 
     pub(crate) fn native_build(&self, jobs: u32) -> Invocation {
-        native::build(&self.run_as, &self.tools, self.checkout.root(), &self.tree.native, jobs)
+        self.native().build(jobs)
     }
-}
 
-fn word(path: &Path) -> String {
-    shell_word(&path.to_string_lossy())
+    fn native(&self) -> NativeJob<'_> {
+        let Self { cx, run_as, tools, checkout, tree, .. } = self;
+        NativeJob { cx, run_as, tools, source: checkout.root(), build: &tree.native }
+    }
 }
 
 /// The same surroundings with the programs of the home before all others, as in an activated shell.

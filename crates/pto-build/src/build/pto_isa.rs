@@ -50,42 +50,41 @@ pub struct PtoIsa {
     pub reused: bool,
 }
 
-/// The commit that a runtime pins; `None` where it has no pin.
-pub(crate) fn pin(runtime: &Path) -> Result<Option<String>, Error> {
+/// PTO-ISA at the commit that a runtime pins, there or not; `None` where the runtime has no pin.
+pub(crate) fn find(cx: &Context, runtime: &Path) -> Result<Option<PtoIsa>, Error> {
+    let path = runtime.join("build").join(PTO_ISA);
+    let found = |commit: String| PtoIsa { reused: is_at(cx, &path, &commit), path, commit };
+    Ok(pin(runtime)?.map(found))
+}
+
+fn pin(runtime: &Path) -> Result<Option<String>, Error> {
     let file = runtime.join("pto_isa.pin");
     let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
     let pin = parse_pto_isa_pin(&text);
-    let note = pin.notes.into_iter().next();
-    match (pin.commit, note) {
-        (Some(commit), _) => Ok(Some(commit)),
-        (None, note) => {
-            let (line, why) = note.map(|note| (note.line, note.why.into_owned())).unwrap_or_default();
-            Err(Error::BadPin { file, line, why })
-        }
+    if pin.commit.is_some() {
+        return Ok(pin.commit);
     }
+    let (line, why) = pin.notes.into_iter().next().map(|note| (note.line, note.why.into_owned())).unwrap_or_default();
+    Err(Error::BadPin { file, line, why })
 }
 
 /// Whether a checkout is clean and at a commit.
-pub(crate) fn is_at(cx: &Context, path: &Path, commit: &str) -> bool {
+fn is_at(cx: &Context, path: &Path, commit: &str) -> bool {
     let here = || Checkout::open(cx, path).ok().filter(|checkout| checkout.root() == path);
     path.join("include").is_dir()
         && here().is_some_and(|checkout| checkout.head.as_deref() == Some(commit) && !checkout.is_dirty())
 }
 
-/// Gets PTO-ISA at a commit: what is there if it is clean and at it, else afresh, first from the source and then from its
-/// mirror. What is there is replaced when the new one is whole.
+/// Gets PTO-ISA at a commit afresh, first from the source and then from its mirror. What is there is replaced when the new
+/// one is whole.
 pub(crate) fn obtain(
     cx: &Context,
     run_as: &RunAs,
     build: &Path,
     commit: &str,
     sources: &PtoIsaSources,
-) -> Result<PtoIsa, Error> {
+) -> Result<(), Error> {
     let (path, hands) = (build.join(PTO_ISA), Hands::of(run_as));
-    let done = |reused| PtoIsa { commit: commit.to_owned(), path: path.clone(), reused };
-    if is_at(cx, &path, commit) {
-        return Ok(done(true));
-    }
     let task = "fetch:pto-isa".to_owned();
     let message = format!("Fetching PTO-ISA at {commit}");
     cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
@@ -102,7 +101,7 @@ pub(crate) fn obtain(
                 put(cx, &hands, &draft, &path)?;
                 let message = format!("PTO-ISA at {commit} is in `{}`", path.display());
                 cx.emit(Event::Finished { task, message });
-                return Ok(done(false));
+                return Ok(());
             }
             Err(error) if error.is_interrupted() => return Err(error.into()),
             Err(error) => failures.push((masked(url), last_line(&error))),

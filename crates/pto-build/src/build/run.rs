@@ -51,18 +51,23 @@ pub fn build(cx: &Context, options: &BuildOptions) -> Result<Built, Error> {
     tell_jobs(cx, &plan);
     let patches = patches::apply(&site.cx, site.runtime()?, &site.patches)?;
     tell_patches(cx, &patches);
-    let isa = site
-        .pin
-        .as_ref()
-        .map(|commit| pto_isa::obtain(&site.cx, &site.run_as, &site.tree.runtime, commit, &options.pto_isa));
-    let isa = isa.transpose()?;
+    if let Some(isa) = site.isa.as_ref().filter(|isa| !isa.reused) {
+        pto_isa::obtain(&site.cx, &site.run_as, &site.tree.runtime, &isa.commit, &options.pto_isa)?;
+    }
     let work = Work { site: &site, plan: &plan, hands: Hands::of(&site.run_as) };
     let wheel = work.compile()?;
     let artifacts = Artifacts::of(&site.tree.native)?.files.into_keys();
     let artifacts =
         artifacts.filter(|path| path.as_os_str() != CACHE).map(|path| site.tree.native.join(path)).collect();
     let (extension, recorded_state) = work.install(&wheel)?;
-    Ok(Built { plan: BuildPlan { patches, ..plan }, artifacts, wheel, extension, isa, recorded_state })
+    Ok(Built {
+        plan: BuildPlan { patches, ..plan },
+        artifacts,
+        wheel,
+        extension,
+        isa: site.isa.clone(),
+        recorded_state,
+    })
 }
 
 struct Work<'a> {
@@ -125,15 +130,17 @@ impl Work<'_> {
         let venv = home.join("venv");
         let _turn = Turn::take(cx, &venv, &format!("installation into `{}`", venv.display()))?;
         let step = self.step("install:wheel", "Installing the runtime of", "install the runtime's wheel");
-        step.run(cx, &job.install(wheel))?;
+        step.run(cx, &job.install(wheel)).map_err(|error| match error {
+            // Not the sources' fault any more.
+            Error::NotBuilt { action, source, .. } => Error::Command { action, source },
+            other => other,
+        })?;
         let extension = patches::extension_of(&tools.python.platlib);
-        // The patches may have been applied since it was looked at.
-        let runtime = pto_checkout::Checkout::open(cx, self.site.runtime()?.root())?;
-        let state = patches::record_state(cx, home, &runtime, patches, extension.as_deref())?;
+        let state = patches::record_state(cx, home, self.site.runtime()?.root(), patches, extension.as_deref())?;
         if state.is_none() && !patches.is_empty() {
             let message = format!(
                 "`{}` has changes besides the managed patches, so `dist-state.json` does not say what is installed",
-                runtime.root().display()
+                self.site.runtime()?.root().display()
             );
             cx.emit(Event::Warning { message });
         }

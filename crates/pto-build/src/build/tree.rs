@@ -64,8 +64,7 @@ impl BuildTree {
         hands.remove(cx, &Record::path(&self.native))?;
         let outside = record.iter().flat_map(|record| record.artifacts.files.keys()).filter(|path| path.is_absolute());
         outside.into_iter().try_for_each(|path| hands.remove(cx, path))?;
-        let is_product = |path: &PathBuf| path.file_name().is_none_or(|name| name != PTO_ISA && name != KEPT_PTO_ISA);
-        for dir in children(&self.runtime).into_iter().filter(is_product) {
+        for dir in self.runtime_products() {
             self.give_up(cx, hands, &dir)?;
         }
         if self.native.is_symlink() || !self.give_up(cx, hands, &self.native)? {
@@ -73,6 +72,12 @@ impl BuildTree {
             children(&self.native).iter().try_for_each(|child| hands.remove(cx, child))?;
         }
         self.sweep(cx, hands)
+    }
+
+    /// What builds of the runtime have made.
+    pub(crate) fn runtime_products(&self) -> Vec<PathBuf> {
+        let is_product = |path: &PathBuf| path.file_name().is_none_or(|name| name != PTO_ISA && name != KEPT_PTO_ISA);
+        children(&self.runtime).into_iter().filter(is_product).collect()
     }
 
     /// Deletes what was given up, also by a run that was killed then.

@@ -37,7 +37,8 @@ impl WheelJob<'_> {
         let uv = targets(cx)
             .into_iter()
             .fold(uv, |uv, targets| uv.arg("--config-setting").arg(format!("build.targets={targets}")));
-        uv.arg(self.runtime).cwd(self.runtime).env("CMAKE_BUILD_PARALLEL_LEVEL", &jobs).env("MAX_JOBS", jobs)
+        let uv = uv.arg(self.runtime).cwd(self.runtime).env("MAKEFLAGS", format!("-j{jobs}"));
+        uv.env("CMAKE_BUILD_PARALLEL_LEVEL", &jobs).env("MAX_JOBS", jobs)
     }
 
     /// Installs a wheel with the caller's rights; what it needs was installed with the environment.

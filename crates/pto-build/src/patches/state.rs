@@ -54,15 +54,19 @@ fn diff(cx: &Context, runtime: &Checkout) -> Result<Vec<u8>, Error> {
 pub fn record_state(
     cx: &Context,
     home: &Path,
-    runtime: &Checkout,
+    runtime: &Path,
     patches: &[Patch],
     extension: Option<&Path>,
 ) -> Result<Option<DistState>, Error> {
     let file = home.join(FILE);
     let sha = |bytes: &[u8]| hex(&Sha256::digest(bytes));
-    let earlier = || std::fs::read_to_string(&file).ok().map(|text| parse_dist_state(&text));
+    let earlier = std::fs::read_to_string(&file).ok().map(|text| parse_dist_state(&text));
+    if patches.is_empty() && earlier.is_none() {
+        return Ok(None);
+    }
+    let runtime = &Checkout::open(cx, runtime)?;
     let (diff_sha, patch_sha) = if patches.is_empty() {
-        let Some(earlier) = earlier() else { return Ok(None) };
+        let Some(earlier) = earlier else { return Ok(None) };
         let diff_sha = sha(&diff(cx, runtime)?);
         if earlier.runtime_sha != runtime.head || earlier.diff_sha256.as_deref() != Some(&*diff_sha) {
             return Ok(None);

@@ -122,6 +122,9 @@ impl SetupError {
             }
             Self::BadTag { .. } => "leave `--uv-version` and `UV_VERSION` out to take what is here".to_owned(),
             Self::Uv(error) if error.is_interrupted() => return None,
+            Self::Uv(pto_fetch::Error::NoRelease { .. }) => {
+                "give a release that exists with `--uv-version TAG` or `UV_VERSION`, or leave both out".to_owned()
+            }
             Self::Uv(_) => {
                 "give a proxy with `--proxy URL` or a mirror with `PIP_INDEX_URL`, or put a `uv` that works \
                             here on `PATH`"
@@ -156,6 +159,7 @@ impl SetupError {
             Self::Uv(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Process(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Store(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Uv(pto_fetch::Error::NoRelease { .. }) => Fault::Input,
             Self::NoCheckout
             | Self::NotACheckout { .. }
             | Self::Malformed { .. }

@@ -134,11 +134,3 @@ fn replace_link(draft: &Path, path: &Path) -> std::io::Result<()> {
     fs_err::os::unix::fs::symlink(PROGRAM, draft)?;
     fs_err::rename(draft, path)
 }
-
-/// The helpers of a home that are not those of a program, writing nothing.
-///
-/// # Errors
-/// The program cannot be read.
-pub fn stale_helpers(home: &Home, src: Option<&Path>, helpers: &Helpers) -> Result<Vec<PathBuf>, SetupError> {
-    Ok(helpers.plan(home, src)?.refresh)
-}

@@ -10,6 +10,9 @@ use pto_process::Invocation;
 
 use super::error::UpdateError;
 
+/// A list of all files of the largest tree is far below this; a list that is cut would be wrong.
+const LARGEST_LIST: usize = 1 << 30;
+
 /// A repository together with what its remote has.
 pub(super) struct Incoming<'a> {
     cx: &'a Context,
@@ -98,7 +101,7 @@ impl<'a> Incoming<'a> {
 
     /// What a command that only looks prints, with the new objects in view.
     pub(super) fn ask(&self, action: &'static str, args: &[&str]) -> Result<String, UpdateError> {
-        let command = self.beside(self.git.reading().args(args));
+        let command = self.beside(self.git.reading().args(args)).capture_limit(LARGEST_LIST);
         Ok(self.git.run(self.cx, action, command)?.stdout.text().into_owned())
     }
 

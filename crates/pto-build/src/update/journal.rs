@@ -59,19 +59,18 @@ impl Journal {
 fn put_back(cx: &Context, unfinished: &Move, from: &str) -> Result<(), UpdateError> {
     // Which commit it is at is seen without the index, which may be locked.
     let git = Git::at(cx, &unfinished.root)?;
-    remove_locks(&git, cx)?;
+    remove_locks(&git)?;
     let checkout = Checkout::open(cx, &unfinished.root)?;
     if checkout.head.as_deref() != Some(from) {
         return Ok(());
     }
     let index_is_ahead = git.ask(cx, "compare the index", &["diff", "--cached", "--quiet", &unfinished.to]).is_ok();
-    let differences = git.ask(
-        cx,
-        "compare commits",
-        &["diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none", from, &unfinished.to],
-    );
+    let compare =
+        git.reading().args(["diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none"]);
+    let compare = compare.args([from, &unfinished.to]).capture_limit(usize::MAX);
     // Without the new objects nothing of them can be in the work tree.
-    let Ok(differences) = differences else { return Ok(()) };
+    let Ok(differences) = git.run(cx, "compare commits", compare) else { return Ok(()) };
+    let differences = differences.stdout.text().into_owned();
     if index_is_ahead {
         // Git was done but for the commit's name: the index goes back first, then the files, all of which it wrote itself.
         git.run(cx, "put the index back", git.writing().args(["read-tree", from]))?;
@@ -102,7 +101,8 @@ impl Change<'_> {
             git.run(cx, "put a file back", restore)?;
         } else {
             // It was not there before, and holds nothing but what git wrote.
-            git.run(cx, "remove a new file", git.writing().args(["clean", "--quiet", "-fx", "--", self.path]))?;
+            let remove = git.writing().args(["clean", "--quiet", "-fx", "--", self.path]);
+            git.run(cx, "remove a new file", remove.env("GIT_LITERAL_PATHSPECS", "1"))?;
         }
         Ok(())
     }
@@ -152,7 +152,7 @@ fn forget_clone(cx: &Context, unfinished: &Move) -> Result<(), UpdateError> {
         return Ok(());
     }
     let git = Git::at(cx, parent)?;
-    remove_locks(&git, cx)?;
+    remove_locks(&git)?;
     for dir in [&unfinished.root, git_dir] {
         if dir.symlink_metadata().is_ok() {
             fs_err::remove_dir_all(dir)
@@ -163,7 +163,7 @@ fn forget_clone(cx: &Context, unfinished: &Move) -> Result<(), UpdateError> {
 }
 
 /// Removes the locks of a git that is gone. One that is alive is waited for, as long as it takes to die.
-fn remove_locks(git: &Git, cx: &Context) -> Result<(), UpdateError> {
+fn remove_locks(git: &Git) -> Result<(), UpdateError> {
     let dirs = pto_checkout::GitDirs::find(git.root())?;
     let branch = fs_err::read_to_string(dirs.git_dir.join("HEAD")).unwrap_or_default();
     let branch = branch.trim().strip_prefix("ref: ").map(|name| dirs.common_dir.join(format!("{name}.lock")));
@@ -180,7 +180,6 @@ fn remove_locks(git: &Git, cx: &Context) -> Result<(), UpdateError> {
         pto_store::stop_if_interrupted()?;
         std::thread::sleep(Duration::from_millis(50));
     }
-    let _ = cx;
     for lock in locks {
         let _ = std::fs::remove_file(lock);
     }

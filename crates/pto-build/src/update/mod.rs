@@ -9,6 +9,7 @@ mod incoming;
 mod journal;
 mod plan;
 mod state;
+mod submodules;
 
 use std::path::{Path, PathBuf};
 
@@ -92,10 +93,14 @@ pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateError> {
         return Ok(pull);
     }
     journal.begin(&moves)?;
-    for one in &moves {
-        perform(cx, one)?;
+    match moves.iter().try_for_each(|one| perform(cx, one)) {
+        Ok(()) => journal.end(),
+        Err(error) => {
+            // A full disk stops git amid its files. What cannot be put back now is left to the next update.
+            let _ = journal.clear_up(cx);
+            return Err(error);
+        }
     }
-    journal.end();
     Ok(pull)
 }
 

@@ -99,6 +99,18 @@ fn no_client_and_no_network_are_told_apart() {
 }
 
 #[test]
+fn a_release_that_does_not_exist_is_said_at_once() {
+    let Some((world, _)) = world() else { return };
+    let options = SetupOptions { uv_version: Some("0.0.9".into()), ..world.options() };
+    world.program("bin/pip", "echo 'ERROR: No matching distribution found for uv==0.0.9' >&2; exit 1");
+    world.program("bin/python3", "echo asked too >&2; exit 1");
+    let error = setup(&world.cx(), &options).unwrap_err();
+    assert!(matches!(&error, SetupError::Uv(pto_fetch::Error::NoRelease { artifact }) if artifact == "uv==0.0.9"));
+    assert_eq!(error.fault(), pto_build::Fault::Input);
+    assert!(error.hint().unwrap().contains("UV_VERSION"));
+}
+
+#[test]
 fn the_proxy_reaches_whatever_fetches() {
     let Some((world, real)) = world() else { return };
     client(&world, "pip", &real);

@@ -53,6 +53,15 @@ impl Site {
     }
 }
 
+/// Whether this machine has Make; said on stderr if not.
+pub(crate) fn has_make(cx: &Context) -> bool {
+    let found = pto_process::Invocation::new("make").arg("--version").run(cx).is_ok();
+    if !found {
+        pto_test::skip("`make` is not here");
+    }
+    found
+}
+
 /// Sources that are asked without a pause.
 pub(crate) fn sources(url: &str, mirror: &str) -> PtoIsaSources {
     PtoIsaSources { url: url.to_owned(), mirror: mirror.to_owned(), pause: Duration::ZERO }

@@ -59,11 +59,11 @@ fn killed_at_any_moment_the_next_update_finishes() {
         world.pull().unwrap_or_else(|error| panic!("after {kill}: {}", pto_context::with_causes(&error)));
         assert_at(&world, &pushed);
     }
-    pto_test_report(&format!("killed {KILLS} times, {amid} of them while repositories moved"));
+    report(&format!("killed {KILLS} times, {amid} of them while repositories moved"));
 }
 
 /// Past the harness, which keeps what a passing test prints to itself.
-fn pto_test_report(text: &str) {
+fn report(text: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "{text}");
 }
@@ -137,6 +137,51 @@ fn a_clone_that_was_killed_is_made_again() {
     world.pull().unwrap_or_else(|error| panic!("{}", pto_context::with_causes(&error)));
     assert!(third.join("include/third.h").is_file());
     assert_eq!(world.git(&world.src(), &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_full_disk_leaves_what_was_there() {
+    let world = World::new();
+    let disk = world.project.dir().join("disk");
+    fs_err::create_dir(&disk).unwrap();
+    let mount = |options: &str| {
+        let mount = pto_process::Invocation::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(&disk);
+        mount.run(&pto_test::machine()).is_ok_and(|output| output.success())
+    };
+    if !mount("size=64m") {
+        return pto_test::absent("no file system can be mounted here (needs root)");
+    }
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fill_up(&world, &disk, mount)));
+    pto_process::Invocation::new("umount").arg("-l").arg(&disk).run(&pto_test::machine()).unwrap();
+    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+fn fill_up(world: &World, disk: &std::path::Path, remount: impl Fn(&str) -> bool) {
+    let src = disk.join("pypto");
+    world.project.run(pto_process::Invocation::new("cp").arg("-a").args([world.src(), src.clone()]));
+    let options = pto_build::PullOptions { src: Some(src.clone()), ..world.options() };
+    let (own, _) = push(world, "new");
+    let before = crate::support::snapshot(&src.join("src"));
+    let old = world.head(&src);
+    let df = pto_process::Invocation::new("df").args(["--output=used", "-k"]).arg(disk);
+    let used: u32 = world.project.run(df).stdout.text().split_whitespace().last().unwrap().parse().unwrap();
+    let mut refused = 0;
+    for room in [60, 120, 180, 240, 300] {
+        assert!(remount(&format!("remount,size={}k", used + room)));
+        let Err(error) = pull(&world.project.cx(), &options) else { break };
+        refused += 1;
+        let said = pto_context::with_causes(&error);
+        assert!(matches!(&error, UpdateError::Checkout(_)), "{room}: {said}");
+        // Git has put down what it could of the objects; no file and no branch has moved.
+        assert_eq!(world.head(&src), old, "{room}: {said}");
+        assert_eq!(world.git(&src, &["--no-optional-locks", "status", "--porcelain"]), "", "{room}: {said}");
+    }
+    assert!(refused > 0, "the disk was never full");
+    assert_eq!(crate::support::snapshot(&src.join("src")), before);
+    assert!(remount("remount,size=64m"));
+    pull(&world.project.cx(), &options).unwrap_or_else(|error| panic!("{}", pto_context::with_causes(&error)));
+    assert_eq!(world.head(&src), own);
+    report(&format!("disk full at {refused} sizes, nothing had moved"));
 }
 
 #[test]

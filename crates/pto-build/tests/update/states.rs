@@ -153,7 +153,8 @@ fn every_state_is_left_as_it_is() {
     world.project.push("pypto", "docs/news.txt", "new\n");
     world.push_both();
     world.project.push("pypto-lib", "models/new.py", "new\n");
-    let (src, kept) = (world.src(), world.project.dir().join("kept"));
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (src, kept) = (world.src(), elsewhere.path().join("kept"));
     let copy = |from: &Path, to: &Path| {
         let _ = std::fs::remove_dir_all(to);
         world.project.run(Invocation::new("cp").args(["-a", &text(from), &text(to)]));

@@ -137,14 +137,21 @@ fn helpers(cx: &Context, probes: &Probes) -> Finding {
         };
     }
     match &probes.setup {
-        Some(Ok(plan)) if !plan.helpers.refresh.is_empty() => {
-            let stale = plan.helpers.refresh.iter().map(|path| path.strip_prefix(&bin).unwrap_or(path).display());
+        Some(Ok(plan)) if plan.helpers.refresh.iter().any(|path| is_program(path)) => {
+            let stale = plan.helpers.refresh.iter().filter(|path| is_program(path));
+            let stale = stale.map(|path| path.strip_prefix(&bin).unwrap_or(path).display());
             Finding::warn(format!("in `{}` are not as this program has them: {}", bin.display(), quoted_list(stale)))
                 .remedy(refresh)
         }
         Some(Ok(_)) => Finding::ok(format!("in `{}` are this program", bin.display())),
         _ => Finding::ok(format!("in `{}` lead to `{PROGRAM}`", bin.display())),
     }
+}
+
+/// Whether it is our program or a name of it. What a shell sources names the checkout of the last setup, which another one
+/// may share the home with.
+fn is_program(path: &Path) -> bool {
+    path.parent().is_some_and(|dir| dir.ends_with("bin")) && path.extension().is_none()
 }
 
 fn leads_to_us(cx: &Context, name: &Path) -> bool {

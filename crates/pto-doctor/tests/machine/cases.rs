@@ -582,6 +582,12 @@ fn home_cases() -> Vec<Case> {
         knowing(case("helpers", Warn, "are not as this program has them: `ptokit`", home), |probes| {
             planned(probes, |plan| plan.helpers.refresh = vec!["/opt/pypto/bin/ptokit".into()]);
         }),
+        knowing(case("helpers", Ok, "are this program", home), |probes| {
+            let of_another_checkout = ["bin/pypto-activate.sh", "toolchain/versions.env"];
+            planned(probes, |plan| {
+                plan.helpers.refresh = of_another_checkout.map(|file| Path::new("/opt/pypto").join(file)).to_vec();
+            });
+        }),
     ]
 }
 

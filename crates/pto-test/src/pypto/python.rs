@@ -40,8 +40,8 @@ pub struct Python {
     version: String,
     packages: Vec<PathBuf>,
     uv: PathBuf,
-    /// Whether every user has to reach it.
-    for_all: bool,
+    /// Whether packages and programs are copied: every user has to reach them, or a test changes them.
+    copied: bool,
 }
 
 impl Python {
@@ -82,7 +82,13 @@ impl Python {
             crate::absent("another user cannot start this machine's Python");
             return None;
         };
-        Some(Self { interpreter, version, for_all: true, ..mine })
+        Some(Self { interpreter, version, copied: true, ..mine })
+    }
+
+    /// The same with packages of its own, which may be changed.
+    #[must_use]
+    pub fn copied(self) -> Self {
+        Self { copied: true, ..self }
     }
 
     fn ask(cx: &Context, python: &str) -> Result<Self, String> {
@@ -110,7 +116,7 @@ impl Python {
             version: (*version).to_owned(),
             packages: packages.iter().map(PathBuf::from).collect(),
             uv: uv.into(),
-            for_all: false,
+            copied: false,
         })
     }
 }
@@ -126,11 +132,16 @@ impl Project {
         self.run(Invocation::new(&python.interpreter).args(["-m", "venv", "--without-pip"]).arg(&venv));
         let site = venv.join("lib").join(format!("python{}", python.version)).join("site-packages");
         for package in &python.packages {
-            copy_tree(package, &site.join(package.file_name().unwrap()));
+            let place = site.join(package.file_name().unwrap());
+            if python.copied {
+                copy_tree(package, &place);
+            } else {
+                fs_err::os::unix::fs::symlink(package, place).unwrap();
+            }
         }
         let bin = home.join("bin");
         fs_err::create_dir_all(&bin).unwrap();
-        if python.for_all {
+        if python.copied {
             fs_err::copy(&python.uv, bin.join("uv")).unwrap();
         } else {
             fs_err::os::unix::fs::symlink(&python.uv, bin.join("uv")).unwrap();

@@ -1,0 +1,160 @@
+//! What an update would do to the submodules of a repository, found out without changing any.
+
+use pto_checkout::Checkout;
+use pto_context::Context;
+
+use super::error::UpdateError;
+use super::incoming::Incoming;
+use super::plan::{How, Move, Planner};
+use super::state::State;
+
+impl Planner<'_> {
+    /// What becomes of the submodules when their parent is at a commit.
+    pub(super) fn submodules(
+        &mut self,
+        parent: &Checkout,
+        incoming: &Incoming<'_>,
+        to: &str,
+        moves: &mut Vec<Move>,
+    ) -> Result<(), UpdateError> {
+        let tree = incoming.ask("list the submodules", &["ls-tree", "-r", "-z", to])?;
+        for (path, recorded) in gitlinks(&tree) {
+            match parent.submodule(path).and_then(|submodule| submodule.checkout.as_ref()) {
+                Some(inside) => self.submodule(parent, path, inside, recorded, moves)?,
+                None => self.new_submodule(parent, incoming, (path, recorded, to), moves)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn submodule(
+        &mut self,
+        parent: &Checkout,
+        path: &str,
+        inside: &Checkout,
+        recorded: &str,
+        moves: &mut Vec<Move>,
+    ) -> Result<(), UpdateError> {
+        let incoming = Incoming::of(self.cx, inside)?;
+        let Some(head) = inside.head.clone() else {
+            self.block(inside, State::Unborn);
+            return Ok(());
+        };
+        let to = if self.remote_submodules {
+            let branch = followed_branch(self.cx, parent, path)?;
+            incoming.tip("origin", &branch)?
+        } else {
+            recorded.to_owned()
+        };
+        if head != to {
+            if let Some(branch) = &inside.branch {
+                self.block(inside, State::OnBranch { branch: branch.clone() });
+                return Ok(());
+            }
+            if let Some(state) = self.drift(parent, path, &incoming, &head)? {
+                self.block(inside, state);
+                return Ok(());
+            }
+            incoming.obtain("origin", &to)?;
+            self.check_room(inside, &incoming, &head, &to)?;
+            moves.push(Move {
+                root: inside.root().to_path_buf(),
+                how: How::Checkout,
+                commits: Some(incoming.count(&head, &to)?),
+                from: Some(head),
+                to: to.clone(),
+            });
+        }
+        self.submodules(inside, &incoming, &to, moves)
+    }
+
+    /// Why a submodule must not leave the commit that it is at. With its remote followed, any commit that a remote has is
+    /// fine; else it has to be one that its parent records or has recorded, for then nobody chose it here.
+    fn drift(
+        &self,
+        parent: &Checkout,
+        path: &str,
+        incoming: &Incoming<'_>,
+        head: &str,
+    ) -> Result<Option<State>, UpdateError> {
+        let recorded = parent.submodule(path).map(|submodule| submodule.recorded.clone()).unwrap_or_default();
+        if head == recorded || self.was_recorded(parent, path, head)? {
+            return Ok(None);
+        }
+        let own =
+            incoming.ask("compare commits", &["rev-list", "--max-count=1", head, "--not", "--remotes", "--tags"])?;
+        Ok(match own.trim().is_empty() {
+            false => Some(State::OwnCommits { head: head.to_owned() }),
+            true if self.remote_submodules => None,
+            true => Some(State::Drifted { head: head.to_owned(), recorded }),
+        })
+    }
+
+    /// Whether the parent has ever recorded this commit for the submodule.
+    fn was_recorded(&self, parent: &Checkout, path: &str, commit: &str) -> Result<bool, UpdateError> {
+        let args = ["log", "--format=", "--raw", "--no-abbrev", "-m", "HEAD", "--", path];
+        let log = parent.git(self.cx)?.ask(self.cx, "list what it has recorded", &args)?;
+        Ok(log.split_whitespace().any(|word| word == commit))
+    }
+
+    fn new_submodule(
+        &mut self,
+        parent: &Checkout,
+        incoming: &Incoming<'_>,
+        (path, recorded, commit): (&str, &str, &str),
+        moves: &mut Vec<Move>,
+    ) -> Result<(), UpdateError> {
+        let root = parent.root().join(path);
+        let is_empty = fs_err::read_dir(&root).map_or(!root.exists(), |mut entries| entries.next().is_none());
+        if !is_empty {
+            self.block(parent, State::InTheWay { paths: vec![path.to_owned()] });
+            return Ok(());
+        }
+        let listed = incoming.ask(
+            "read `.gitmodules`",
+            &["config", "-z", "--blob", &format!("{commit}:.gitmodules"), "--get-regexp", r"^submodule\..*\.path$"],
+        )?;
+        let name = listed.split('\0').find_map(|entry| {
+            let (key, value) = entry.split_once('\n')?;
+            (value == path).then(|| key.strip_prefix("submodule.")?.strip_suffix(".path")).flatten()
+        });
+        let git_dir = parent.dirs.common_dir.join("modules").join(name.unwrap_or(path));
+        let parent = parent.root().to_path_buf();
+        let how = How::Clone { parent, path: path.to_owned(), git_dir };
+        moves.push(Move { root, how, from: None, to: recorded.to_owned(), commits: None });
+        Ok(())
+    }
+}
+
+/// The ref of its remote that a submodule follows: `branch` of `.gitmodules`, else where the remote begins.
+fn followed_branch(cx: &Context, parent: &Checkout, path: &str) -> Result<String, UpdateError> {
+    let git = parent.git(cx)?;
+    let config = |pattern: &str| {
+        git.ask(cx, "read `.gitmodules`", &["config", "-z", "--file", ".gitmodules", "--get-regexp", pattern])
+            .unwrap_or_default()
+    };
+    let paths = config(r"^submodule\..*\.path$");
+    let name = paths.split('\0').find_map(|entry| {
+        let (key, value) = entry.split_once('\n')?;
+        (value == path).then(|| key.strip_suffix(".path")).flatten()
+    });
+    let branches = config(r"^submodule\..*\.branch$");
+    let branch = branches.split('\0').find_map(|entry| {
+        let (key, value) = entry.split_once('\n')?;
+        (key.strip_suffix(".branch") == name).then_some(value)
+    });
+    Ok(match branch {
+        None => "HEAD".to_owned(),
+        // As `git submodule` has it: the branch that the parent has.
+        Some(".") => format!("refs/heads/{}", parent.branch.as_deref().unwrap_or("main")),
+        Some(branch) => format!("refs/heads/{branch}"),
+    })
+}
+
+/// Paths and commits of the submodules in `git ls-tree -r -z`.
+fn gitlinks(tree: &str) -> impl Iterator<Item = (&str, &str)> {
+    tree.split('\0').filter_map(|entry| {
+        let (head, path) = entry.split_once('\t')?;
+        Some((path, head.strip_prefix("160000 commit ")?))
+    })
+}
