@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use pto_loopback::{Act, Reply};
-use publishing::{Found, PREVIOUS, Publishing, TAG};
+use publishing::{Built, Found, PREVIOUS, Publishing, Ran, TAG};
 use rustix::process::{Pid, Signal, kill_process};
 
 #[test]
@@ -74,49 +74,50 @@ fn what_was_not_tested_is_not_published() {
     refused("no upstream", "cannot find out");
 }
 
-/// KILL when a request arrives, before it is heard and after: every request of the promotion, and of a whole publication.
+/// KILL when a request arrives, before it is heard and after: every request of an upload, and of a promotion.
 #[test]
 fn killed_at_any_request_the_next_run_comes_to_the_right_end() {
     let Some(it) = Publishing::start("killed") else { return };
     let (one, two) = (it.image("one"), it.image("two"));
     it.publish(&one, 1).passed();
     it.remember();
-    let mut kills = 0;
-    for (whole, mode) in [(false, Some(false)), (false, Some(true)), (true, None)] {
-        for at in 0.. {
-            // The second half of a whole publication is a promotion, which was killed in both ways by then.
-            let heard = mode.unwrap_or(at % 2 == 0);
-            it.pass();
-            it.reset();
-            if !whole {
-                it.upload_only(&two, 2).passed();
-            }
-            let killed = it.kill_at(at, heard);
-            let ran = if whole { it.publish(&two, 2) } else { it.run(&["promote", "x86-a5"], "2") };
-            it.gate.settle();
-            if !killed.load(Ordering::SeqCst) {
-                ran.passed();
-                println!("killed at each of {at} requests, whole: {whole}, heard: {mode:?}");
-                break;
-            }
-            kills += 1;
-            let context = format!("whole: {whole}, heard: {heard}, at {at}");
-            let (current, previous) = (it.config(TAG), it.config(PREVIOUS));
-            assert!(current == Some(one.id.clone()) || current == Some(two.id.clone()), "{context}: {current:?}");
-            assert!(current == Some(one.id.clone()) || previous == Some(one.id.clone()), "{context}: {previous:?}");
-            it.pass();
-            let _ = it.run(&["status", "x86-a5"], "2");
-            it.go_on(&two, 2).passed();
-            assert_eq!(
-                (it.config(TAG), it.config(PREVIOUS)),
-                (Some(two.id.clone()), Some(one.id.clone())),
-                "{context}"
-            );
-            assert_eq!(it.tags(), [TAG, PREVIOUS], "{context}");
-        }
+    killed_at_each(&it, "upload", [&one, &two], |at| at % 2 == 0, || it.upload_only(&two, 2));
+    it.reset();
+    it.pass();
+    it.upload_only(&two, 2).passed();
+    it.remember();
+    for heard in [false, true] {
+        let what = format!("promotion, heard: {heard}");
+        killed_at_each(&it, &what, [&one, &two], |_| heard, || it.run(&["promote", "x86-a5"], "2"));
     }
-    println!("{kills} kills");
     assert_eq!(it.leftovers(), Vec::<String>::new());
+}
+
+fn killed_at_each(
+    it: &Publishing,
+    what: &str,
+    [one, two]: [&Built; 2],
+    heard: impl Fn(usize) -> bool,
+    run: impl Fn() -> Ran,
+) {
+    for at in 0.. {
+        it.reset();
+        let killed = it.kill_at(at, heard(at));
+        let ran = run();
+        it.gate.settle();
+        if !killed.load(Ordering::SeqCst) {
+            ran.passed();
+            println!("killed at each of {at} requests of the {what}");
+            return;
+        }
+        let (context, [one, two]) = (format!("{what}, at {at}"), [one, two].map(|image| Some(image.id.clone())));
+        let (current, previous) = (it.config(TAG), it.config(PREVIOUS));
+        assert!(current == one || (current == two && previous == one), "{context}: {current:?}, {previous:?}");
+        it.pass();
+        it.go_on(&Built { id: two.clone().unwrap() }, 2).passed();
+        assert_eq!((it.config(TAG), it.config(PREVIOUS)), (two, one), "{context}");
+        assert_eq!(it.tags(), [TAG, PREVIOUS], "{context}");
+    }
 }
 
 /// Faults at the requests of the upload, which are the engine's and not ours. It repeats some of them, after seconds, so each

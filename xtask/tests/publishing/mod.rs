@@ -250,16 +250,17 @@ impl Publishing {
         if begun { self.run(&["promote", "x86-a5", "--resume"], &run.to_string()) } else { self.publish(image, run) }
     }
 
-    /// Remembers what the registry has now.
+    /// Remembers what the registry has now, and what is recorded of the run 2.
     pub fn remember(&self) {
         self.copy(&self.repository_dir(), &self.path("remembered"));
+        self.copy(&self.path("records-2"), &self.path("remembered-records"));
     }
 
-    /// Puts back what was remembered: tags, and which layers are there at all. Records of the run 2 are gone.
+    /// Puts back what was remembered: tags, which layers are there at all, and records.
     pub fn reset(&self) {
         self.gate.settle();
-        let _ = std::fs::remove_dir_all(self.path("records-2"));
         self.copy(&self.path("remembered"), &self.repository_dir());
+        self.copy(&self.path("remembered-records"), &self.path("records-2"));
     }
 
     fn repository_dir(&self) -> PathBuf {
@@ -268,6 +269,9 @@ impl Publishing {
 
     fn copy(&self, from: &Path, to: &Path) {
         let _ = std::fs::remove_dir_all(to);
+        if !from.exists() {
+            return;
+        }
         let copy = Invocation::new("cp").arg("-a").arg(from).arg(to);
         copy.run(self.engine.cx()).unwrap().require_success().unwrap();
     }
