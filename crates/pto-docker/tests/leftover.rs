@@ -64,7 +64,7 @@ fn an_interrupt_removes_it() {
     assert_eq!(stored(host.root()).len(), 1);
     signal("INT", running.pid());
     running.wait().unwrap();
-    assert_eq!(stored(host.root()), [PathBuf::new(); 0]);
+    assert!(stored(host.root()).is_empty());
 }
 
 #[test]
@@ -77,5 +77,5 @@ fn the_next_run_removes_what_a_killed_one_left() {
     host.script("docker", "/bin/cat > /dev/null");
     let next = login(&host.cx()).run(&host.cx()).unwrap();
     assert!(next.success(), "{}", next.last_words(5));
-    assert_eq!(stored(host.root()), [PathBuf::new(); 0]);
+    assert!(stored(host.root()).is_empty());
 }
