@@ -191,8 +191,8 @@ fn path(cx: &Context, path: &Path) -> String {
 
 impl From<pto_build::Error> for Failure {
     fn from(error: pto_build::Error) -> Self {
-        let said = error.said(LAST_WORDS).filter(|said| !said.is_empty());
-        let message = with_causes(&error) + &said.map(|said| format!("\n{said}")).unwrap_or_default();
+        let said = error.said(LAST_WORDS).map(|said| format!("\n{said}"));
+        let message = with_causes(&error) + &said.unwrap_or_default();
         match error.fault() {
             Fault::Input => Self::usage(message, error.hint()),
             Fault::Sources => Self::negative(message, error.hint()),

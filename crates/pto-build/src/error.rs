@@ -261,16 +261,21 @@ impl Error {
     }
 
     /// What a program said before it failed, the last lines of both its streams, secrets masked: what a compiler finds
-    /// wrong stands there.
+    /// wrong stands there, and why a remote was not reached.
     pub fn said(&self, lines: usize) -> Option<String> {
-        let (Self::NotBuilt { source, .. } | Self::PatchRejected { source, .. }) = self else { return None };
+        let source = match self {
+            Self::Checkout(error) => return Some(error.last_words()).filter(|words| !words.is_empty()),
+            Self::NotBuilt { source, .. } | Self::PatchRejected { source, .. } | Self::Command { source, .. } => source,
+            _ => return None,
+        };
         let pto_process::Error::Failed(output) = source else { return None };
         let tail = |text: String| {
             let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
             all[all.len().saturating_sub(lines)..].join("\n")
         };
         let both = [output.stdout.masked(), output.stderr.masked()].map(|text| tail(text.to_string()));
-        Some(both.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n"))
+        let both: Vec<String> = both.into_iter().filter(|text| !text.is_empty()).collect();
+        Some(both.join("\n")).filter(|words| !words.is_empty())
     }
 
     /// An error of the system while doing something, which `action` says.

@@ -1,9 +1,9 @@
 //! What a build will do, before it does it.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use pto_checkout::{Checkout, JobLimits, LimitSource, Owner, RunAs, pypto_home, pypto_source};
+use pto_checkout::{Checkout, JobLimits, LimitSource, Owner, RunAs, pypto_source};
 use pto_context::Context;
 use pto_process::Invocation;
 use serde::Serialize;
@@ -16,6 +16,7 @@ use super::tools::Tools;
 use super::tree::BuildTree;
 use super::wheel::WheelJob;
 use crate::error::Error;
+use crate::home::Home;
 use crate::patches::{self, Outcome, Patch};
 
 /// Where the runtime lies below the checkout.
@@ -92,7 +93,7 @@ pub(crate) struct Site {
     /// The caller's, with the home's programs first on `PATH`.
     pub(crate) cx: Context,
     pub(crate) checkout: Checkout,
-    pub(crate) home: PathBuf,
+    pub(crate) home: Home,
     pub(crate) run_as: RunAs,
     pub(crate) tools: Tools,
     pub(crate) tree: BuildTree,
@@ -116,7 +117,7 @@ pub(crate) fn source(cx: &Context) -> Result<PathBuf, Error> {
 
 impl Site {
     pub(crate) fn find(cx: &Context, options: &BuildOptions) -> Result<Self, Error> {
-        let home = pypto_home(cx);
+        let home = Home::of(cx, None);
         let cx = with_programs_of(cx, &home);
         let root = source(&cx)?;
         // Git and the programs are asked at the same time: each waits for children most of it.
@@ -161,7 +162,7 @@ impl Site {
         let decision = self.decide(&inputs, options)?;
         Ok(BuildPlan {
             source: self.checkout.root().to_owned(),
-            home: self.home.clone(),
+            home: self.home.root().to_owned(),
             owner: self.checkout.owner,
             jobs: Jobs { used, asked: options.jobs, limit: limits.build, source: limits.source },
             patches: patches::examine(&self.cx, self.runtime()?, &self.patches)?,
@@ -194,7 +195,7 @@ impl Site {
             false => self.tools.make.is_some(),
         };
         let fresh = || [NINJA, MAKE].map(str::to_owned).into_iter().find(works);
-        let missing = || Error::NoTool { program: "ninja", home: self.home.clone() };
+        let missing = || Error::NoTool { program: "ninja", home: self.home.root().to_owned() };
         kept.filter(works).or_else(fresh).ok_or_else(missing)
     }
 
@@ -244,8 +245,8 @@ impl Site {
 }
 
 /// The same surroundings with the programs of the home before all others, as in an activated shell.
-fn with_programs_of(cx: &Context, home: &Path) -> Context {
-    let own = ["venv/bin", "bin"].map(|dir| home.join(dir).into_os_string());
+fn with_programs_of(cx: &Context, home: &Home) -> Context {
+    let own = [home.venv().join("bin"), home.bin()].map(PathBuf::into_os_string);
     let path = own.into_iter().chain(cx.var_os("PATH").map(OsString::from));
     let path = path.collect::<Vec<_>>().join(":".as_ref());
     // Modules of a checkout that another user owns must not be compiled into it by whoever imports them.

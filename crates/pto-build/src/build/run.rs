@@ -1,6 +1,6 @@
 //! The build itself.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_context::{Context, Event};
 use pto_process::Status;
@@ -13,7 +13,6 @@ use super::progress::Step;
 use super::pto_isa::{self, PtoIsa};
 use super::record::{Decision, Record};
 use super::turn::Turn;
-use super::wheel::WheelJob;
 use crate::error::Error;
 use crate::patches::{self, Outcome};
 
@@ -124,10 +123,10 @@ impl Work<'_> {
 
     /// Installs the wheel and writes down what the environment holds now. One install into an environment at a time: the
     /// checkouts of a home are several.
-    fn install(&self, wheel: &std::path::Path) -> Result<(Option<PathBuf>, bool), Error> {
+    fn install(&self, wheel: &Path) -> Result<(Option<PathBuf>, bool), Error> {
         let Site { cx, home, patches, tools, .. } = self.site;
-        let job: WheelJob<'_> = self.site.wheel(self.plan.jobs.used)?;
-        let venv = home.join("venv");
+        let job = self.site.wheel(self.plan.jobs.used)?;
+        let venv = home.venv();
         let _turn = Turn::take(cx, &venv, &format!("installation into `{}`", venv.display()))?;
         let step = self.step("install:wheel", "Installing the runtime of", "install the runtime's wheel");
         step.run(cx, &job.install(wheel)).map_err(|error| match error {
@@ -136,7 +135,7 @@ impl Work<'_> {
             other => other,
         })?;
         let extension = patches::extension_of(&tools.python.platlib);
-        let state = patches::record_state(cx, home, self.site.runtime()?.root(), patches, extension.as_deref())?;
+        let state = patches::record_state(cx, home.root(), self.site.runtime()?.root(), patches, extension.as_deref())?;
         if state.is_none() && !patches.is_empty() {
             let message = format!(
                 "`{}` has changes besides the managed patches, so `dist-state.json` does not say what is installed",

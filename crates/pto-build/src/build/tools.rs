@@ -9,6 +9,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
+use crate::home::Home;
 
 /// How long a program may take to say its version.
 const ASKING: Duration = Duration::from_secs(60);
@@ -74,7 +75,7 @@ print(json.dumps({
 
 impl Tools {
     /// Looks for all of them, on the `PATH` of a context that has the home's directories first.
-    pub(crate) fn find(cx: &Context, home: &Path) -> Result<Self, Error> {
+    pub(crate) fn find(cx: &Context, home: &Home) -> Result<Self, Error> {
         // Each takes its time to say its version, so all are asked at once.
         let names =
             [Ask::Named("cmake"), Ask::Named("ninja"), Ask::Named("make"), Ask::C, Ask::Cxx, Ask::Named("ccache")];
@@ -84,15 +85,15 @@ impl Tools {
         });
         let [cmake, ninja, make, cc, cxx, ccache] = <[_; 6]>::try_from(found?).expect("one for each name");
         let python = python.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        let missing = |program: &'static str| Error::NoTool { program, home: home.to_owned() };
+        let missing = |program: &'static str| Error::NoTool { program, home: home.root().to_owned() };
         let uv = which(cx, "uv").ok_or_else(|| missing("uv"))?;
         Ok(Self { cmake: cmake.ok_or_else(|| missing("cmake"))?, ninja, make, cc, cxx, ccache, uv, python })
     }
 }
 
 impl Python {
-    fn ask(cx: &Context, home: &Path) -> Result<Self, Error> {
-        let path = home.join("venv/bin/python");
+    fn ask(cx: &Context, home: &Home) -> Result<Self, Error> {
+        let path = home.python();
         if !path.exists() {
             return Err(Error::NoVenv { python: path });
         }
