@@ -181,3 +181,28 @@ fn a_verdict_is_shown_in_the_words_of_the_run() {
     let text = fs_err::read_to_string(scratch.path().join("foo/VERIFICATION.md")).unwrap();
     assert!(text.contains("## foo on cpu (test): does not build"), "{text}");
 }
+
+#[test]
+fn what_was_asked_for_wrongly_leaves_the_run_before_as_it_is() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let _ = scratch.run(&["kernel", "test", "./foo"]).expect(0);
+    let report = || fs_err::read(scratch.generated().join("report.json")).unwrap();
+    let before = (record(&scratch, "foo-cpu.json"), report(), records(&scratch));
+    for wrong in [
+        &["--target", "cpu", "--launch", "direct"][..],
+        &["--case", "77"],
+        &["--case", "m=3"],
+        &["--soc", "Ascend310P3"],
+        &["--soc", "nonsense"],
+    ] {
+        let _ = scratch.run(&[&["kernel", "test", "./foo"], wrong].concat()).expect(2);
+        let _ = scratch.run(&[&["kernel", "bench", "./foo"], wrong].concat()).expect(2);
+        assert_eq!((record(&scratch, "foo-cpu.json"), report(), records(&scratch)), before, "{wrong:?}");
+    }
+    let _ = scratch.command(&["kernel", "test", "./foo"]).env("PTO_DEVICE_REPEATS", "no").output().unwrap();
+    // What a file says wrongly is a verdict, as ever.
+    scratch.edit("foo/kernel.toml", "y = \"x + z\"", "y = \"sum(x)\"");
+    let _ = scratch.run(&["kernel", "test", "./foo"]).expect(2);
+    assert_eq!(record(&scratch, "foo-cpu.json")["status"], "malformed");
+}
