@@ -9,7 +9,8 @@ const MAX_BYTES: u64 = 64 << 20;
 /// The bytes of a regular file. A pipe would block for good, and a device may have no end.
 pub(crate) fn regular(path: &Path) -> std::io::Result<Vec<u8>> {
     let refuse = |why: String| Error::new(ErrorKind::InvalidInput, format!("`{}` {why}", path.display()));
-    if !fs_err::metadata(path)?.is_file() {
+    // What is not there is said in plainer words by opening it.
+    if !std::fs::metadata(path).or_else(|_| fs_err::File::open(path)?.metadata())?.is_file() {
         return Err(refuse("is not a regular file".to_owned()));
     }
     let mut bytes = Vec::new();
