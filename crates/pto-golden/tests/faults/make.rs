@@ -299,7 +299,7 @@ fn tiles(subject: &Subject) -> Vec<Fault> {
     };
     let tile = len / 5 - 3;
     add(tile, 4, "the second turn", 4 * tile);
-    if len % 4 == 0 {
+    if len.is_multiple_of(4) {
         add(len / 4, 48, "the last of four", len / 4 * 3);
     }
     all
