@@ -115,6 +115,7 @@ fn done_is_what_the_records_show() {
         assert_eq!(status(id, 1), done(), "{id}");
     }
     assert_eq!(status("compared-a5", 1), missing("test foo --target a5"));
+    assert_eq!(status("stated", 1), done(), "the template says it");
     fs_err::remove_file(scratch.path().join("foo/README.md")).unwrap();
     assert_eq!(status("stated", 1), missing("log foo --markdown"));
     let _ = scratch.run(&["kernel", "log", "foo", "--markdown"]).expect(0);
@@ -205,4 +206,15 @@ fn what_was_asked_for_wrongly_leaves_the_run_before_as_it_is() {
     scratch.edit("foo/kernel.toml", "y = \"x + z\"", "y = \"sum(x)\"");
     let _ = scratch.run(&["kernel", "test", "./foo"]).expect(2);
     assert_eq!(record(&scratch, "foo-cpu.json")["status"], "malformed");
+}
+
+#[test]
+fn rows_of_one_kernel_can_be_told_apart() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let _ = scratch.run(&["kernel", "test", "foo", "--case", "n=64"]).expect(0);
+    let _ = scratch.run(&["kernel", "test", "foo", "--soc", "Ascend950PR_9599", "--case", "n=65"]).expect(0);
+    let ran = scratch.run(&["kernel", "log"]).expect(0);
+    assert!(ran.says("cpu (Ascend910B2)") && ran.says("--case n=64  in part"), "{ran}");
+    assert!(ran.says("cpu (Ascend950PR_9599)") && ran.says("--soc Ascend950PR_9599 --case n=65  in part"), "{ran}");
 }
