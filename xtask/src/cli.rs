@@ -5,7 +5,10 @@ use std::path::Path;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{bundle, devices, doctor, env, golden, kernel, ptoas, quickstart, store, test, triage};
+use crate::{
+    build, bundle, container, devices, doctor, env, golden, images, kernel, ptoas, quickstart, setup_home, store, test,
+    triage, update,
+};
 
 /// Build, run and verify PTO kernels for Ascend NPUs, on any machine.
 #[derive(Debug, Parser)]
@@ -42,16 +45,33 @@ pub enum Verb {
     Triage(triage::Args),
     /// The pinned assembler: install, status
     Ptoas(ptoas::Args),
+    /// Set a PyPTO home up: uv, the Python environment of a checkout, our own program
+    Setup(setup_home::Args),
+    /// Build a PyPTO checkout and its runtime, with what is there where that is sound
+    Build(build::Args),
+    /// Bring a PyPTO checkout up to date, and everything that is made from it
+    Update(update::Args),
     /// Print what a shell has to export for PyPTO and PTOAS
     Env(env::Args),
+    /// The development container: build, run, shell
+    Container(container::Args),
     /// What has been fetched and built: list, verify, gc
     Store(store::Args),
     /// Pack what a problem report should carry into one file, secrets and names masked
     Bundle(bundle::Args),
+    /// The published images: validate, plan, test, publish, promote, rollback, status
+    Images(images::Args),
 }
 
 /// Names of this program that stand for a verb: the images carry it under these. A name is added with its verb.
-const NAMES: [(&str, &[&str]); 2] = [("pypto-doctor", &["doctor"]), ("pypto-install-ptoas", &["ptoas", "install"])];
+pub const NAMES: [(&str, &[&str]); 6] = [
+    ("pypto-build", &["build"]),
+    ("pypto-dev", &["container"]),
+    ("pypto-doctor", &["doctor"]),
+    ("pypto-install-ptoas", &["ptoas", "install"]),
+    ("pypto-setup", &["setup"]),
+    ("pypto-update", &["update"]),
+];
 
 /// The command line as it is meant: a program that is linked or copied under one of [`NAMES`] is that verb.
 pub fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {

@@ -147,19 +147,27 @@ fn rooted(args: &Args, cx: Context) -> Result<Context, Failure> {
 }
 
 fn examination(args: &Args) -> Result<Examination, Failure> {
-    let cx = args.common.context()?;
-    let mut examination = Examination::new(&cx);
+    let mut examination = of_this_machine(&args.common.context()?);
     examination.only.clone_from(&args.only);
     examination.strict = args.strict;
+    if args.root.is_some() {
+        // What this machine has fetched says nothing of an inspected tree.
+        examination.pinned = Pinned::default();
+    }
+    Ok(examination)
+}
+
+/// All checks, on this machine.
+pub fn of_this_machine(cx: &Context) -> Examination {
+    let mut examination = Examination::new(cx);
     // The probe of ACL is this same program; without it everything else is still looked at.
     examination.probes.worker = std::env::current_exe().ok();
-    // What this machine has fetched says nothing of an inspected tree.
-    if let (None, Ok(root)) = (&args.root, Store::default_root(&cx)) {
+    if let Ok(root) = Store::default_root(cx) {
         let store = Store::open(root);
         let compiler = pto_kernel::run::zig().and_then(|pin| pin.find(&store));
         examination.pinned = Pinned { headers: pto_kernel::run::PTO_ISA.find(&store), compiler };
     }
-    Ok(examination)
+    examination
 }
 
 fn text(report: &Report, args: &Args) -> String {

@@ -149,7 +149,7 @@ impl Failure {
     /// Shows it to people and gives the exit code.
     pub fn report(&self) -> ExitCode {
         progress::end();
-        anstream::eprintln!("{}", self.text());
+        out::say(&self.text());
         ExitCode::from(self.code)
     }
 

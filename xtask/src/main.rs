@@ -5,23 +5,28 @@
 
 #![expect(unreachable_pub, reason = "in a binary `pub` says what other modules may use")]
 
+mod build;
 mod bundle;
 mod cli;
+mod container;
 mod devices;
 mod doctor;
 mod env;
 mod exit;
 mod golden;
+mod images;
 mod kernel;
 mod out;
 mod progress;
 mod ptoas;
 mod quickstart;
 mod setup;
+mod setup_home;
 mod store;
 mod style;
 mod test;
 mod triage;
+mod update;
 
 use std::process::ExitCode;
 
@@ -51,7 +56,7 @@ fn main() -> ExitCode {
         _ => false,
     };
     if !is_reader && let Err(error) = pto_process::interrupt::install() {
-        anstream::eprintln!("{} Ctrl-C will not end children in order: {error}", style::warning("warning:"));
+        out::say(&format!("{} Ctrl-C will not end children in order: {error}", style::warning("warning:")));
     }
     match run(&cli.verb) {
         Ok(outcome) => outcome.code(),
@@ -70,8 +75,13 @@ fn run(verb: &cli::Verb) -> Result<Outcome, Failure> {
         cli::Verb::Devices(args) => devices::run(args),
         cli::Verb::Triage(args) => triage::run(args),
         cli::Verb::Ptoas(args) => ptoas::run(args),
+        cli::Verb::Setup(args) => setup_home::run(args),
+        cli::Verb::Build(args) => build::run(args),
+        cli::Verb::Update(args) => update::run(args),
         cli::Verb::Env(args) => env::run(args),
+        cli::Verb::Container(args) => container::run(args),
         cli::Verb::Store(args) => store::run(args),
         cli::Verb::Bundle(args) => bundle::run(args),
+        cli::Verb::Images(args) => images::run(args),
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pto_context::{Event, EventSink};
 
+use crate::out::{say, visible};
 use crate::style;
 
 /// A step that takes less than this is not worth a line of its own, unless it moves bytes.
@@ -59,13 +60,22 @@ impl EventSink for Bars {
         match event {
             Event::Started { task, message, total_bytes } => {
                 let bar = self.multi.add(bar(total_bytes));
-                bar.set_message(message);
+                bar.set_message(visible(&message));
                 bar.enable_steady_tick(Duration::from_millis(100));
                 bars.insert(task, bar);
             }
             Event::Progress { task, done_bytes } => {
                 if let Some(bar) = bars.get(&task) {
                     bar.set_position(done_bytes);
+                }
+            }
+            Event::Steps { task, done, total } => {
+                if let Some(bar) = bars.get(&task) {
+                    if bar.length() != Some(total) {
+                        bar.set_length(total);
+                        bar.set_style(counting());
+                    }
+                    bar.set_position(done);
                 }
             }
             Event::Finished { task, message } => {
@@ -75,14 +85,14 @@ impl EventSink for Bars {
                     bar.finish_and_clear();
                 }
                 if worth_a_line {
-                    let _ = self.multi.println(message);
+                    let _ = self.multi.println(visible(&message));
                 }
             }
             Event::Command { line } if self.verbosity == Verbosity::Verbose => {
-                let _ = self.multi.println(style::dim(format!("$ {line}")));
+                let _ = self.multi.println(visible(&style::dim(format!("$ {line}"))));
             }
             Event::Warning { message } => {
-                let _ = self.multi.println(format!("{} {message}", style::warning("warning:")));
+                let _ = self.multi.println(visible(&format!("{} {message}", style::warning("warning:"))));
             }
             _ => {}
         }
@@ -97,6 +107,12 @@ fn bar(total: Option<u64>) -> ProgressBar {
         ),
         None => ProgressBar::new_spinner(),
     }
+}
+
+/// Of a step that counts something else than bytes.
+fn counting() -> ProgressStyle {
+    ProgressStyle::with_template("{spinner} {msg} [{bar:30}] {pos}/{len}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// A pipe or a log: one line when a long step starts, moves and ends.
@@ -119,7 +135,7 @@ impl EventSink for Lines {
             Event::Started { task, message, total_bytes } => {
                 // A step that works says so in the end; one that waits for somebody else may not end for long.
                 if (total_bytes.is_some() || task.starts_with("wait:")) && !quiet {
-                    anstream::eprintln!("{message}");
+                    say(&message);
                 }
                 let now = Instant::now();
                 steps.insert(task, Step { started: now, said: now, total: total_bytes });
@@ -129,19 +145,27 @@ impl EventSink for Lines {
                     && !quiet
                 {
                     step.said = Instant::now();
-                    anstream::eprintln!("  {}", share(done_bytes, step.total));
+                    say(&format!("  {}", share(done_bytes, step.total)));
+                }
+            }
+            Event::Steps { task, done, total } => {
+                if let Some(step) = steps.get_mut(&task).filter(|step| step.said.elapsed() > EVERY)
+                    && !quiet
+                {
+                    step.said = Instant::now();
+                    anstream::eprintln!("  {done} of {total}");
                 }
             }
             Event::Finished { task, message } => {
                 let step = steps.remove(&task);
                 if step.is_none_or(|step| step.total.is_some() || step.started.elapsed() > QUIET) && !quiet {
-                    anstream::eprintln!("{message}");
+                    say(&message);
                 }
             }
             Event::Command { line } if self.verbosity == Verbosity::Verbose => {
-                anstream::eprintln!("{}", style::dim(format!("$ {line}")));
+                say(&style::dim(format!("$ {line}")));
             }
-            Event::Warning { message } => anstream::eprintln!("{} {message}", style::warning("warning:")),
+            Event::Warning { message } => say(&format!("{} {message}", style::warning("warning:"))),
             _ => {}
         }
     }

@@ -93,13 +93,13 @@ impl Cargo<'_> {
         let invocation = self.environment.iter().fold(start, |invocation, (name, value)| invocation.env(*name, value));
         let command = invocation.to_shell_line();
         progress::end();
-        anstream::eprintln!("$ {command}");
+        out::say(&format!("$ {command}"));
         let output = invocation
             .run_streaming(self.cx, |stream, line| match stream {
                 Stream::Stdout if !self.json => {
                     let _ = out::text(&format!("{line}\n"));
                 }
-                _ => anstream::eprintln!("{line}"),
+                _ => out::say(line),
             })
             .map_err(|error| Failure::process(&error))?;
         if output.status == Status::Interrupted {

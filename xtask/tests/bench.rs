@@ -129,11 +129,16 @@ fn a_place_without_a_directory_is_refused_at_once() {
 fn what_makes_no_sense_is_refused() {
     let Some(scratch) = Scratch::new() else { return };
     scratch.kernel("foo");
+    fs_err::os::unix::fs::symlink("loop", scratch.path().join("loop")).unwrap();
     for (args, message) in [
         (&["--sweep", "n=9..4"][..], "9 is above 4"),
         (&["--sweep", "m=1..4"], "no dim of `foo`"),
         (&["--sweep", "tile=1..4"], "`tile`, which is static"),
-        (&["--peak-gbps", "0"], "not a number above 0"),
+        (&["--sweep", "n=64,128", "--sweep", "n=256"], "sweeps `n` a second time"),
+        (&["--peak-gbps", "0"], "not a number from 0.000001 to 1e12"),
+        (&["--peak-gflops", "1e-300"], "not a number from 0.000001 to 1e12"),
+        (&["--csv", "one", "--save", "one"], "`one` is to be written twice"),
+        (&["--csv", "loop"], "cannot write `loop`"),
         (&["--baseline", "foo/kernel.toml"], "is no saved bench"),
         (&["--sweep", "n=1..4", "--case", "n=4"], "cannot be used with"),
     ] {
@@ -142,15 +147,47 @@ fn what_makes_no_sense_is_refused() {
     }
 }
 
+#[test]
+fn a_length_that_is_given_twice_is_timed_once() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let ran = scratch.run(&[&["kernel", "bench", "foo", "--json", "--sweep", "n=64,128,64"], &QUICK[..]].concat());
+    let ran = ran.expect(0);
+    let lengths: Vec<Value> = cases(&ran.json()).iter().map(|case| case["dims"]["n"].clone()).collect();
+    assert_eq!(lengths, [64, 128]);
+    assert!(ran.stderr.contains("warning: `n=64,128,64` has 64 more than once: it is timed once"), "{ran}");
+}
+
+/// The simulated device is told by variables, and one that it does not understand is the caller's mistake.
+#[test]
+fn a_variable_that_the_simulated_device_does_not_understand_is_wrong_usage() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    for (name, value) in [
+        ("PTO_ACLSIM_DEVICES", "abc"),
+        ("PTO_ACLSIM_DEVICES", "99999999999999999999"),
+        ("PTO_ACLSIM_MEMORY", "0"),
+        ("PTO_ACLSIM_FAULT", "aclrtMalloc"),
+    ] {
+        for verb in ["bench", "test"] {
+            let mut command = scratch.command(&["kernel", verb, "foo", "--case", "n=64"]);
+            let ran = scratch::Ran::from(command.env(name, value).output().unwrap()).expect(2);
+            assert!(ran.says(&format!("`{name}`")) && ran.says("hint: correct the variable, or unset it"), "{ran}");
+        }
+    }
+}
+
 /// Whatever cannot be written afterwards, what was measured is kept.
 #[test]
 fn a_bench_is_recorded_before_its_files_are_written() {
     let Some(scratch) = Scratch::new() else { return };
     scratch.kernel("foo");
-    // That no name may be so long shows only when the file is made.
-    let long = "t".repeat(300);
-    let ran = scratch.run(&["kernel", "bench", "foo", "--case", "n=64", "--csv", &long]).expect(3);
-    assert!(ran.stderr.contains(&long), "{ran}");
+    // That the system lets nobody make a file there shows only when it is made.
+    let nowhere = "/proc/t.csv";
+    let ran =
+        scratch.run(&["kernel", "bench", "foo", "--case", "n=64", "--csv", nowhere, "--save", "t.json"]).expect(3);
+    assert!(ran.stderr.contains(nowhere), "{ran}");
+    assert!(scratch.path().join("t.json").exists(), "a file that can be written is");
     let record = fs_err::read(scratch.generated().join("verification/foo-cpu-n=64-bench.json")).unwrap();
     let record: Value = serde_json::from_slice(&record).unwrap();
     let bench = &record["bench"];

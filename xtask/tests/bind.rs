@@ -3,6 +3,7 @@
 
 mod scratch;
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -223,18 +224,79 @@ fn what_is_missing_is_named() {
     assert!(ran.stderr.contains("`y` is hif8, which NumPy and torch have no type for"), "{ran}");
 }
 
+/// A stand-in.
+fn program(scratch: &Scratch, name: &str, script: &str) -> PathBuf {
+    scratch.write(name, &format!("#!/bin/sh\n{script}\n"));
+    let path = scratch.path().join(name);
+    fs_err::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    path
+}
+
+/// `CMakeCache.txt` of another place, of another generator, or cut off, and objects that are half there.
+#[test]
+fn what_an_earlier_build_left_keeps_no_package_from_being_built() {
+    let Some(scratch) = Scratch::new() else { return };
+    if !tools() {
+        return;
+    }
+    scratch.kernel("foo");
+    let bind = ["kernel", "bind", "foo", "-o", "py"];
+    let _ = scratch.run(&bind).expect(0);
+    fs_err::rename(scratch.path().join("py"), scratch.path().join("moved")).unwrap();
+    scratch.write("moved/build/CMakeCache.txt", "CMAKE_GENERATOR:INTERNAL=None such\n");
+    scratch.write("moved/build/mine.txt", "kept");
+    let _ = scratch.run(&["kernel", "bind", "foo", "-o", "moved"]).expect(0);
+    assert!(scratch.path().join("moved/build/mine.txt").exists());
+}
+
+#[test]
+fn a_package_can_be_imported_whatever_the_kernels_name() {
+    let Some(scratch) = Scratch::new() else { return };
+    for (name, module) in [("lambda", "lambda_kernel"), ("select", "select_kernel")] {
+        scratch.kernel(name);
+        let bind = ["kernel", "bind", name, "-o", name, "--no-build", "--json"];
+        assert_eq!(scratch.run(&bind).expect(0).json()["module"], module);
+        assert!(scratch.path().join(name).join(module).join("__init__.py").is_file());
+        assert!(scratch.path().join(name).join("kernel.toml").is_file(), "what was there stays");
+    }
+}
+
+#[test]
+fn a_place_that_is_taken_is_refused_and_what_cannot_be_replaced_is_named() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    scratch.write("file", "");
+    let ran = scratch.run(&["kernel", "bind", "foo", "-o", "file", "--no-build"]).expect(2);
+    assert!(ran.stderr.contains("`file` is there and is no directory"), "{ran}");
+    fs_err::create_dir_all(scratch.path().join("py/foo/_spec.py")).unwrap();
+    let ran = scratch.run(&["kernel", "bind", "foo", "-o", "py", "--no-build"]).expect(3);
+    assert!(ran.stderr.contains("py/foo/_spec.py`"), "{ran}");
+}
+
+#[test]
+fn a_python_that_does_not_answer_is_named() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    for (script, found) in [
+        ("exit 0", "wrote nothing"),
+        ("echo '/a;b'", "wrote 5 bytes that are none"),
+        ("echo /a; echo /b", "wrote 6 bytes that are none"),
+        ("head -c 20000000 /dev/zero", "bytes that are none"),
+        ("kill -SEGV $$", "was ended by signal 11 (SIGSEGV)"),
+    ] {
+        let python = program(&scratch, "bin/python", script);
+        let ran = scratch.run(&["kernel", "bind", "foo", "-o", "py", "--python", python.to_str().unwrap()]).expect(3);
+        assert!(ran.stderr.contains(found) && ran.stderr.contains("expected a path on one line"), "{ran}");
+        assert!(ran.stderr.len() < 10_000, "{}", ran.stderr.len());
+    }
+}
+
 #[test]
 fn a_binding_that_does_not_compile_is_a_verdict() {
     let Some(scratch) = Scratch::new() else { return };
     scratch.kernel("foo");
-    let program = |name: &str, script: &str| {
-        scratch.write(name, &format!("#!/bin/sh\n{script}\n"));
-        let path = scratch.path().join(name);
-        fs_err::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        path
-    };
-    let python = program("bin/python", "echo /somewhere");
-    let cmake = program("bin/cmake", "echo 'binding.cpp:1: error: no'; exit 2");
+    let python = program(&scratch, "bin/python", "echo /somewhere");
+    let cmake = program(&scratch, "bin/cmake", "echo 'binding.cpp:1: error: no'; exit 2");
     let usual = std::env::var_os("PATH").unwrap_or_default();
     let dirs = std::iter::once(cmake.parent().unwrap().to_path_buf()).chain(std::env::split_paths(&usual));
     let mut command = scratch.command(&["kernel", "bind", "foo", "--python", python.to_str().unwrap()]);

@@ -233,6 +233,58 @@ fn while_a_package_is_fetched() {
     passes(&scratch);
 }
 
+/// What only reads has nothing to end in order, and may wait for a reader that does not come: the system's own answer to the
+/// first Ctrl-C has to be left as it is, whatever such a verb is at.
+#[test]
+fn the_first_ends_what_only_reads() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    passes(&scratch);
+    scratch.write("a.npy", "no tensor");
+    let report = fs_err::read(scratch.generated().join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let library = report["kernels"][0]["build"]["library"].as_str().unwrap();
+    for args in [
+        &["kernel", "list", "."][..],
+        &["kernel", "lint", "foo"],
+        &["kernel", "log"],
+        &["kernel", "inspect", library],
+        &["golden", "compare", "a.npy", "a.npy"],
+        &["triage", "507015"],
+    ] {
+        let (_unread, full) = full_pipe();
+        let mut command = scratch.plain_command(args);
+        command.stdin(Stdio::null()).stdout(full.try_clone().unwrap()).stderr(full);
+        let mut child = command.spawn().unwrap();
+        let status = || fs_err::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let stands =
+            |field: &str| status().lines().find_map(|line| line.strip_prefix(field).map(str::trim).map(str::to_owned));
+        let program = || fs_err::read_link(format!("/proc/{}/exe", child.id())).unwrap();
+        let start = Instant::now();
+        while program() != std::path::Path::new(env!("CARGO_BIN_EXE_xtask")).canonicalize().unwrap()
+            || !stands("State:").unwrap().starts_with('S')
+        {
+            assert!(start.elapsed() < PATIENCE, "{args:?} does not wait: {}", status());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let caught = u64::from_str_radix(&stands("SigCgt:").unwrap(), 16).unwrap();
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let ended = child.wait().unwrap();
+        assert_eq!(ended.signal(), Some(Signal::INT.as_raw()), "{args:?}");
+        assert_eq!(caught >> (Signal::INT.as_raw() - 1) & 1, 0, "{args:?} catches it");
+    }
+}
+
+/// A pipe into which nobody can write a byte until somebody reads.
+fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    rustix::io::ioctl_fionbio(&writer, true).unwrap();
+    while writer.write(&[b'x'; 4096]).is_ok() {}
+    while writer.write(b"x").is_ok() {}
+    rustix::io::ioctl_fionbio(&writer, false).unwrap();
+    (reader, writer)
+}
+
 #[test]
 fn two_at_once() {
     let Some(scratch) = Scratch::new() else { return };

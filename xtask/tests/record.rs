@@ -218,3 +218,37 @@ fn rows_of_one_kernel_can_be_told_apart() {
     assert!(ran.says("cpu (Ascend910B2)") && ran.says("--case n=64  in part"), "{ran}");
     assert!(ran.says("cpu (Ascend950PR_9599)") && ran.says("--soc Ascend950PR_9599 --case n=65  in part"), "{ran}");
 }
+
+/// What a hostile record says is shown, and no terminal obeys it; what it names is not written to.
+#[test]
+fn a_record_of_somebody_else_cannot_move_the_cursor_nor_leave_the_workspace() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let _ = scratch.run(&["kernel", "test", "foo", "--case", "n=64"]).expect(0);
+    let mut hostile = record(&scratch, "foo-cpu-n=64.json");
+    let outside = tempfile::tempdir().unwrap();
+    fs_err::write(outside.path().join("kernel.toml"), "").unwrap();
+    hostile["manifest"] = outside.path().join("kernel.toml").to_str().unwrap().into();
+    hostile["kernel"] = "\u{1b}[2Jfoo\nfoo  cpu  passed".into();
+    hostile["blockers"] = json!(["\u{1b}]52;c;aGk=\u{7}\r\nerror: none"]);
+    scratch.write("target/pto/verification/\u{1b}[2J.json", "{");
+    scratch.write("target/pto/verification/hostile.json", &hostile.to_string());
+    let in_colour = |args: &[&str]| {
+        let ran: scratch::Ran = scratch.command(args).env("CLICOLOR_FORCE", "1").output().unwrap().into();
+        let both = ran.stdout.clone() + &ran.stderr;
+        let obeyed = |c: char| c.is_control() && c != '\n';
+        assert!(!both.replace("\u{1b}[0m", "").replace("\u{1b}[1m", "").split("\u{1b}[").skip(1).any(|rest| {
+            let end = rest.find(|c: char| !c.is_ascii_digit() && c != ';');
+            !end.is_some_and(|end| rest[end..].starts_with('m'))
+        }));
+        assert!(!both.replace("\u{1b}[", "").contains(obeyed), "{both:?}");
+        ran
+    };
+    let table = in_colour(&["kernel", "log"]).expect(0);
+    assert!(table.stdout.contains("\u{fffd}[2Jfoo foo  cpu  passed  cpu "), "{table}");
+    assert_eq!(table.stdout.lines().count(), 4, "{table}");
+    assert!(table.stderr.contains("\u{fffd}[2J.json` is no record"), "{table}");
+    let written = in_colour(&["kernel", "log", "--markdown"]).expect(0);
+    assert!(written.stderr.contains("wrote nothing for `"), "{written}");
+    assert!(!outside.path().join("VERIFICATION.md").exists() && scratch.path().join("foo/VERIFICATION.md").exists());
+}

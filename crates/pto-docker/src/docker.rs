@@ -48,6 +48,11 @@ impl Docker {
         &self.cx
     }
 
+    /// How long an engine may take to answer a question.
+    pub fn patience(&self) -> Duration {
+        self.answer
+    }
+
     /// The engine's address, where one was given.
     pub fn host(&self) -> Option<String> {
         self.host.clone().or_else(|| self.cx.var("DOCKER_HOST"))

@@ -26,6 +26,6 @@ mod registry;
 
 pub use docker::Docker;
 pub use error::{Error, Fault};
-pub use private::PrivateDirectory;
+pub use private::{PrivateDirectory, private_home};
 pub use proxies::{PROXY_VARIABLES, Proxies};
 pub use registry::{Credentials, RegistryClient};

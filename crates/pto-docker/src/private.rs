@@ -30,7 +30,7 @@ impl PrivateDirectory {
     /// # Errors
     /// It cannot be made, or others could look into the place where it would be.
     pub fn new(cx: &Context) -> Result<Self, Error> {
-        let home = home(cx)?;
+        let home = private_home(cx)?;
         // Nobody removes what is being made, and nothing is made while somebody removes.
         let _one = Lock::acquire(cx, &home.join("lock"), "Docker configuration").map_err(Error::Lock)?;
         remove_left_over(&home);
@@ -49,8 +49,11 @@ impl PrivateDirectory {
     }
 }
 
-/// The place for all private directories of a user.
-pub(crate) fn home(cx: &Context) -> Result<PathBuf, Error> {
+/// The place for all private directories of a user, and for locks between the processes of that user.
+///
+/// # Errors
+/// It cannot be made, or others can look into it.
+pub fn private_home(cx: &Context) -> Result<PathBuf, Error> {
     let uid = rustix::process::geteuid().as_raw();
     let path = cx.temp_dir().join(format!("ptokit-docker-{uid}"));
     let failed = |source| Error::Private { path: path.clone(), source };
@@ -106,14 +109,14 @@ mod tests {
         fs_err::write(path.join("config.json"), "{}").unwrap();
         drop(private);
         assert!(!path.exists());
-        assert_eq!(fs_err::read_dir(home(&cx(&tmp)).unwrap()).unwrap().count(), 0, "locks are gone as well");
+        assert_eq!(fs_err::read_dir(private_home(&cx(&tmp)).unwrap()).unwrap().count(), 0, "locks are gone as well");
     }
 
     #[test]
     fn what_the_dead_left_is_removed_and_the_living_keep_theirs() {
         let tmp = tempfile::tempdir().unwrap();
         let living = PrivateDirectory::new(&cx(&tmp)).unwrap();
-        let dead = home(&cx(&tmp)).unwrap().join("config.dead");
+        let dead = private_home(&cx(&tmp)).unwrap().join("config.dead");
         fs_err::create_dir(&dead).unwrap();
         fs_err::write(dead.join("config.json"), "secret").unwrap();
         let next = PrivateDirectory::new(&cx(&tmp)).unwrap();
@@ -123,7 +126,7 @@ mod tests {
     #[test]
     fn a_place_that_others_prepared_is_refused() {
         let tmp = tempfile::tempdir().unwrap();
-        let place = home(&cx(&tmp)).unwrap();
+        let place = private_home(&cx(&tmp)).unwrap();
         fs_err::set_permissions(&place, Permissions::from_mode(0o755)).unwrap();
         assert!(PrivateDirectory::new(&cx(&tmp)).unwrap_err().to_string().contains("can be entered by others"));
         fs_err::remove_dir(&place).unwrap();

@@ -22,31 +22,38 @@ const OVERRIDDEN: [&str; 4] = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https
 
 /// Proxies by their variables. `Debug` shows names alone: a value may hold a password.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Proxies(Vec<(String, String)>);
+pub struct Proxies(Vec<Proxy>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Proxy {
+    name: &'static str,
+    value: String,
+    /// Whether the context has it not, or has another one.
+    is_new: bool,
+}
 
 impl Proxies {
     /// The proxies of the context. With `instead`, HTTP and HTTPS go through that one.
     pub fn of(cx: &Context, instead: Option<&str>) -> Self {
-        let given = |name: &str| match instead {
-            Some(proxy) if OVERRIDDEN.contains(&name) => Some(proxy.to_owned()),
-            _ => cx.var(name),
+        let proxy = |name: &'static str| match instead {
+            Some(value) if OVERRIDDEN.contains(&name) => Some(Proxy { name, value: value.to_owned(), is_new: true }),
+            _ => cx.var(name).map(|value| Proxy { name, value, is_new: false }),
         };
-        let found = PROXY_VARIABLES.iter().filter_map(|&name| Some((name.to_owned(), given(name)?)));
-        Self(found.collect())
+        Self(PROXY_VARIABLES.into_iter().filter_map(proxy).collect())
     }
 
     /// The variables that are set, in a fixed order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(name, _)| name.as_str())
+        self.0.iter().map(|proxy| proxy.name)
     }
 
     /// The invocation with the values in its environment and in nothing that is shown. For `-e NAME` and `--build-arg NAME`,
-    /// which take the value from there.
+    /// which take the value from there. What the context has is there already, so that a printed line can be pasted.
     pub fn hand_on(&self, invocation: Invocation) -> Invocation {
-        let add = |all: Invocation, (name, value): &(String, String)| {
-            let known = all.env(name, value);
+        let add = |all: Invocation, proxy: &Proxy| {
+            let known = if proxy.is_new { all.env(proxy.name, &proxy.value) } else { all };
             // `NO_PROXY` is a list of hosts, which are no secret and appear elsewhere.
-            if name.eq_ignore_ascii_case("no_proxy") { known } else { known.secret(value) }
+            if proxy.name.eq_ignore_ascii_case("no_proxy") { known } else { known.secret(&proxy.value) }
         };
         self.0.iter().fold(invocation, add)
     }

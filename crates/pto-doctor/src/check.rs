@@ -25,6 +25,12 @@ pub enum Source {
     Ptoas,
     /// The runtime's checkout, as git sees it.
     RuntimeGit,
+    /// What a setup of PyPTO's home would do.
+    Setup,
+    /// PyPTO's checkout and its submodules, as git sees them.
+    Checkout,
+    /// How the next build of PyPTO would begin.
+    Build,
     /// ACL itself, in a process of its own.
     Acl,
 }

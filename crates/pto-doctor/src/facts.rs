@@ -162,6 +162,12 @@ pub(crate) fn pypto_home(cx: &Context) -> PathBuf {
     cx.var_os("PYPTO_HOME").map_or_else(|| PathBuf::from(DEFAULT_PYPTO_HOME), PathBuf::from)
 }
 
+/// Names in `bin` of PyPTO's home that should stand for verbs of ours.
+pub(crate) fn helper_names(cx: &Context) -> Vec<String> {
+    let names = files::names(cx, pypto_home(cx).join("bin"));
+    names.into_iter().filter(|name| name.starts_with("pypto-") && !name.ends_with(".sh")).collect()
+}
+
 /// The pins of PyPTO's checkout, with the file.
 pub(crate) fn pins(cx: &Context) -> Option<(PathBuf, VersionsEnv)> {
     let path = pypto_src(cx)?.join("toolchain/versions.env");

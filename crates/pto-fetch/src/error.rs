@@ -37,6 +37,12 @@ pub enum Error {
         /// Name and version.
         artifact: String,
     },
+    /// The registry has no such release.
+    #[error("the registry has no `{artifact}` for this machine")]
+    NoRelease {
+        /// Name and version.
+        artifact: String,
+    },
     /// Every client that is there was tried and failed.
     #[error("cannot get `{artifact}`{}", attempts_text(.attempts))]
     Clients {
@@ -215,6 +221,7 @@ impl Error {
                     .to_owned()
             }
             Self::Download { failures, .. } => return failures.last().map(download_hint),
+            Self::NoRelease { .. } => "name a release that exists, or let the newest be taken".to_owned(),
             Self::NotInIndex { .. } => {
                 "an index may have the project and not every release of it; choose another one".to_owned()
             }

@@ -2,3 +2,12 @@
 //! registry.
 //!
 //! This crate must not know kernels, how a developer starts a container, nor the command line.
+
+pub mod config;
+mod error;
+pub mod plan;
+pub mod promote;
+pub mod registry;
+pub mod validation;
+
+pub use error::{Error, Fault};

@@ -3,22 +3,31 @@
 use std::io::{Error, ErrorKind, Read as _};
 use std::path::Path;
 
+use pto_context::files;
+
 /// Far above any manifest or kernel source, far below what hurts.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The bytes of a regular file. A pipe would block for good, and a device may have no end.
 pub(crate) fn regular(path: &Path) -> std::io::Result<Vec<u8>> {
-    let refuse = |why: String| Error::new(ErrorKind::InvalidInput, format!("`{}` {why}", path.display()));
-    // What is not there is said in plainer words by opening it.
-    if !std::fs::metadata(path).or_else(|_| fs_err::File::open(path)?.metadata())?.is_file() {
-        return Err(refuse("is not a regular file".to_owned()));
-    }
     let mut bytes = Vec::new();
-    fs_err::File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(refuse(format!("is larger than {} MiB", MAX_BYTES >> 20)));
+        let why = format!("`{}` is larger than {} MiB", path.display(), MAX_BYTES >> 20);
+        return Err(Error::new(ErrorKind::InvalidInput, why));
     }
     Ok(bytes)
+}
+
+/// Opens a regular file, of any size.
+pub(crate) fn open(path: &Path) -> std::io::Result<fs_err::File> {
+    let file = files::open_regular(path).map_err(|error| match error.kind() {
+        ErrorKind::IsADirectory | ErrorKind::Other => {
+            Error::new(ErrorKind::InvalidInput, format!("`{}` is not a regular file", path.display()))
+        }
+        kind => Error::new(kind, format!("failed to open file `{}`: {error}", path.display())),
+    })?;
+    Ok(fs_err::File::from_parts(file, path))
 }
 
 /// The same as text.
@@ -39,6 +48,11 @@ mod tests {
         assert!(regular(Path::new("/dev/zero")).unwrap_err().to_string().contains("is not a regular file"));
         let dir = tempfile::tempdir().unwrap();
         assert!(regular(dir.path()).unwrap_err().to_string().contains("is not a regular file"));
+        let pipe = dir.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        assert!(regular(&pipe).unwrap_err().to_string().contains("is not a regular file"));
+        fs_err::File::create(dir.path().join("huge")).unwrap().set_len(MAX_BYTES + 1).unwrap();
+        assert!(regular(&dir.path().join("huge")).unwrap_err().to_string().contains("is larger than 64 MiB"));
     }
 
     #[test]

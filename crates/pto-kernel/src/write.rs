@@ -23,7 +23,8 @@ pub(crate) fn file(path: &Path, text: &str, force: bool) -> Result<(), KernelErr
 
 /// Writes a file in the place of one that may be there.
 pub(crate) fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    draft(path, bytes)?.persist(path).map(drop).map_err(|error| error.error)
+    let written = draft(path, bytes).and_then(|draft| draft.persist(path).map(drop).map_err(|error| error.error));
+    written.map_err(|error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display())))
 }
 
 /// The contents beside their place, under a hidden name, to be renamed.

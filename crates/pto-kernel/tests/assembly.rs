@@ -194,6 +194,8 @@ fn a_failing_assembler_is_reported_with_version_end_and_command() {
     assert!(world.refused(Target::A2a3).1.ends_with("k.pto:3:5: error: expected type"));
 }
 
+const UNREAD: &str = "no regular file, or far more than a source";
+
 #[test]
 fn an_assembler_that_writes_no_kernel_is_reported() {
     for (behaviour, found) in [
@@ -201,12 +203,33 @@ fn an_assembler_that_writes_no_kernel_is_reported() {
         (": > $out", "nothing"),
         ("echo '#include <x>' > $out", "no kernel"),
         ("printf '\\177ELF\\377' > $out", "an object file"),
+        ("truncate -s 1T $out", UNREAD),
+        ("mkfifo $out", UNREAD),
+        ("ln -s /dev/zero $out", UNREAD),
+        ("mkdir $out", UNREAD),
     ] {
         let (fault, message) = World::new(behaviour).refused(Target::A2a3);
         assert_eq!(fault, Fault::Kernel);
         let expected = format!("wrote {found} for `DIR/add_one.pto`, expected C++ with a `__global__` function\n$ ");
         assert!(message.contains(&expected), "{message}");
     }
+}
+
+#[test]
+fn an_assembler_that_floods_or_hangs_ends_and_what_is_shown_is_read() {
+    let world = World::new("head -c 20000000 /dev/zero | tr '\\0' x >&2; echo late >&2; cp $generated $out; exit 1");
+    let (fault, message) = world.refused(Target::A2a3);
+    assert_eq!(fault, Fault::Kernel);
+    assert!(message.len() < 100_000 && message.contains("bytes left out ...]"), "{} bytes", message.len());
+    let world = World::new("trap '' TERM; while :; do sleep 0.1; done");
+    let cx = world.cx().with_var("PTO_COMPILE_TIMEOUT_S", "1");
+    let refused = world.plan(&cx, Target::A2a3).unwrap_err().to_string();
+    assert!(refused.contains("was still running at its deadline"), "{refused}");
+    // A process that it leaves behind holds its pipes.
+    let world = World::new("setsid sleep 20 & cp $generated $out");
+    let start = std::time::Instant::now();
+    world.plan(&world.cx(), Target::A2a3).unwrap();
+    assert!(start.elapsed() < std::time::Duration::from_secs(15), "{:?}", start.elapsed());
 }
 
 #[test]

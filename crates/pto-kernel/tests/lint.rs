@@ -348,3 +348,46 @@ proptest! {
         let _ = found(&pieces.join("\n"), Target::A2a3);
     }
 }
+
+/// What nobody wrote by hand: where a rule takes time with the square of the length, or worse, this does not end.
+#[test]
+fn time_goes_with_the_length_of_a_source() {
+    const N: usize = 20_000;
+    let mut random = 1_u32;
+    let mut next = || {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        random.to_be_bytes()[0]
+    };
+    let garbage: Vec<u8> = (0..10 * N).map(|_| next()).collect();
+    let chain = |from: &dyn Fn(usize) -> usize| -> String {
+        (0..N / 4).map(|at| format!("void f{}() {{ f{}(); }}\n", from(at), from(at) + 1)).collect()
+    };
+    let fan = |call: &str| -> String {
+        let helpers =
+            (0..40).map(|at| format!("void f{at}() {{ {} }}\n", call.replace('N', &(at + 1).to_string()).repeat(6)));
+        helpers.collect::<String>() + "__global__ AICORE void k() { f0(); }"
+    };
+    let launches = "k<<<(n + 1) / 2, 0, s>>>(n);\n".repeat(N / 8);
+    for source in [
+        String::from_utf8_lossy(&garbage).into_owned(),
+        "a = ".repeat(N),
+        "template<".repeat(N),
+        "int a = 1;\n".repeat(N),
+        chain(&|at| at) + &format!("void f{}() {{ {SET} }}", N / 4),
+        chain(&|at| N - at) + &format!("void f{}() {{ {SET} }}", N + 1),
+        fan("fN();"),
+        fan(&format!("fN(); {SET} {WAIT}")),
+        format!("extern \"C\" void f(void *s, int n) {{ {launches} }}"),
+    ] {
+        let _ = found(&source, Target::A2a3);
+    }
+}
+
+#[test]
+fn a_variable_stands_for_the_only_value_that_it_is_given() {
+    let launcher = |body: &str| format!("extern \"C\" void f(void *s, int n) {{\n{body}\nk<<<blocks, 0, s>>>(n);\n}}");
+    let grows = |body: &str| lines(&launcher(body), Rule::BlockDimGrows).len();
+    assert_eq!(grows("int blocks = (n + 1) / 2;"), 1);
+    assert_eq!(grows("int blocks = (n + 1) / 2; blocks = 8;"), 0);
+    assert_eq!(grows("if (n) { int blocks = (n + 1) / 2; } int blocks = 8;"), 0);
+}

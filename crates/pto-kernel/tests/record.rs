@@ -9,8 +9,8 @@ use common::{GOOD, manifest_dir};
 use pto_context::Context;
 use pto_kernel::Manifest;
 use pto_kernel::record::{
-    BlockDim, Commands, Digests, Dims, Entry, ItemStatus, Logbook, Record, RecordedCase, Versions, definition_of_done,
-    place,
+    BlockDim, Commands, Digests, Dims, Entry, FileDigest, Freshness, ItemStatus, Logbook, Record, RecordedCase,
+    TreeDigest, Versions, definition_of_done, place,
 };
 use pto_platform::{RanOn, Target};
 
@@ -215,4 +215,82 @@ fn verdicts_are_in_words() {
     assert_eq!((record.verdict(), record.cases[0].verdict()), ("does not build", "no golden"));
     record.status = "of_a_later_version".into();
     assert_eq!(record.verdict(), "of_a_later_version");
+}
+
+#[test]
+fn what_is_no_record_is_named_and_never_waited_for() {
+    let dir = manifest_dir();
+    let (cx, manifest) = (context(dir.path()), load(dir.path()));
+    let book = Logbook::at(dir.path().join("verification"));
+    let good = record(&cx, &manifest, Target::A2a3, &[1]);
+    book.save(std::slice::from_ref(&good)).unwrap();
+    let path = |name: &str| book.dir().join(name);
+    let newer = serde_json::json!({ "schema": "ptokit.record/2", "runs": [] });
+    fs_err::write(path("a-newer.json"), newer.to_string()).unwrap();
+    fs_err::write(path("b-deep.json"), "[".repeat(100_000)).unwrap();
+    fs_err::create_dir(path("c-directory.json")).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, path("d-pipe.json"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    fs_err::os::unix::fs::symlink("/dev/zero", path("e-endless.json")).unwrap();
+    fs_err::File::create(path("f-huge.json")).unwrap().set_len(1 << 40).unwrap();
+    fs_err::write(path("g-bytes.json"), b"{\"schema\": \"\xff\"}").unwrap();
+    let contents = book.contents().unwrap();
+    assert_eq!(contents.entries.len(), 1);
+    let why: Vec<&str> = contents.unreadable.iter().map(|file| file.message.split_once("json` ").unwrap().1).collect();
+    let [newer, deep, rest @ ..] = why.as_slice() else { panic!("{why:?}") };
+    assert!(newer.ends_with("its schema is `ptokit.record/2`, expected `ptokit.record/1`"), "{newer}");
+    assert!(deep.starts_with("is no record"));
+    let [directory, pipe, endless, huge, bytes] = rest else { panic!("{why:?}") };
+    assert_eq!([*directory, *pipe, *endless], ["is not a regular file"; 3]);
+    assert_eq!(*huge, "is larger than 64 MiB");
+    assert!(bytes.starts_with("is no record"));
+}
+
+#[test]
+fn a_place_that_is_taken_keeps_no_other_record_from_being_written() {
+    let dir = manifest_dir();
+    let (cx, manifest) = (context(dir.path()), load(dir.path()));
+    let book = Logbook::at(dir.path().join("verification"));
+    fs_err::create_dir_all(book.dir().join("vec_add-a2a3.json")).unwrap();
+    let records = [Target::A2a3, Target::A5].map(|target| record(&cx, &manifest, target, &[1]));
+    let refused = book.save(&records).unwrap_err().to_string();
+    assert!(refused.contains("vec_add-a2a3.json`: "), "{refused}");
+    assert_eq!(book.contents().unwrap().entries.len(), 1);
+    assert!(fs_err::read_to_string(book.log()).unwrap().contains("vec_add on a5"));
+}
+
+#[test]
+fn of_runs_that_end_at_once_the_log_has_all() {
+    let dir = manifest_dir();
+    let (cx, manifest) = (context(dir.path()), load(dir.path()));
+    for round in 0..20 {
+        let book = Logbook::at(dir.path().join(format!("verification-{round}")));
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let one = Record { kernel: format!("k{number}"), ..record(&cx, &manifest, Target::A2a3, &[1]) };
+                let book = &book;
+                scope.spawn(move || book.save(&[one]).unwrap());
+            }
+        });
+        let log = fs_err::read_to_string(book.log()).unwrap();
+        let missing: Vec<i32> = (0..8).filter(|number| !log.contains(&format!("## k{number} on"))).collect();
+        assert_eq!(missing, [0; 0], "round {round}");
+        assert!(!book.dir().join(".lock").exists());
+    }
+}
+
+#[test]
+fn a_record_is_held_against_regular_files_only_and_no_more_of_them_than_there_were() {
+    let dir = manifest_dir();
+    let (cx, manifest) = (context(dir.path()), load(dir.path()));
+    let pipe = dir.path().join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let file = |path: &Path| FileDigest { path: path.to_path_buf(), sha256: "0".into() };
+    let digests = Digests {
+        sources: vec![file(&pipe), file(Path::new("/dev/zero"))],
+        headers: Some(TreeDigest { path: "/".into(), files: 3, sha256: "0".into() }),
+        artifact: Some(file(dir.path())),
+    };
+    let changes = Freshness::of(&Record { digests, ..record(&cx, &manifest, Target::A2a3, &[1]) }).changes;
+    assert!(changes[..3].iter().all(|change| change.ends_with("is not a regular file")), "{changes:?}");
+    assert_eq!(changes[3], "PTO-ISA's headers in `/` have changed");
 }

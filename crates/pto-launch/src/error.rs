@@ -32,6 +32,12 @@ pub enum LaunchError {
         /// What to do about it.
         hint: Option<String>,
     },
+    /// A variable of the environment has a value that the ACL library does not understand. Its own words.
+    #[error("{message}")]
+    Environment {
+        /// What it found, and where.
+        message: String,
+    },
     /// The kernel's library does not load.
     #[error("`{}` does not load: {reason}", .library.display())]
     NotLoaded {
@@ -115,6 +121,11 @@ impl LaunchError {
         matches!(self, Self::NotLoaded { .. } | Self::NoSymbol { .. })
     }
 
+    /// Whether what the caller gave is wrong, and neither the machine nor the kernel.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Environment { .. })
+    }
+
     /// Whether there is no device to launch on, for now.
     pub fn is_about_devices(&self) -> bool {
         matches!(self, Self::SetAside { .. } | Self::Busy { .. } | Self::Queue { .. })
@@ -146,6 +157,7 @@ impl LaunchError {
             Self::Queue { .. } => Some("`task-submit --list` shows what is before it".to_owned()),
             Self::Busy { .. } => Some("`PTO_DEVICE_WAIT_S` waits longer, `NPU_DEVICE` names another device".to_owned()),
             Self::Lock(error) => error.hint(),
+            Self::Environment { .. } => Some("correct the variable, or unset it".to_owned()),
             Self::Request { .. } | Self::NotLoaded { .. } | Self::Exchange(_) | Self::Interrupted => None,
         }
     }

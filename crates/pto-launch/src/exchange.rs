@@ -44,6 +44,7 @@ pub(crate) struct Report {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Refusal {
     Setup { message: String, hint: Option<String> },
+    Environment { message: String },
     NotLoaded { reason: String },
     NoSymbol,
 }

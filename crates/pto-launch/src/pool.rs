@@ -94,9 +94,13 @@ impl DevicePool {
     /// Waits for the first device that is clean and free.
     fn take(&self, cx: &Context) -> Result<(Slot, DeviceLock), LaunchError> {
         let start = Instant::now();
-        let mut told = false;
+        let (mut told, mut said) = (false, false);
         loop {
             let standing = self.standing();
+            if let Some(why) = standing.unlisted.as_ref().filter(|_| !said) {
+                said = true;
+                cx.emit(Event::Warning { message: format!("nobody can tell which devices are set aside: {why}") });
+            }
             let clean: Vec<Slot> =
                 self.slots.iter().copied().filter(|slot| !standing.is_set_aside(slot.node)).collect();
             if clean.is_empty() {

@@ -297,6 +297,7 @@ fn refused(refusal: Refusal, request: &LaunchRequest) -> LaunchError {
     let library = request.library.clone();
     match refusal {
         Refusal::Setup { message, hint } => LaunchError::Setup { message, hint },
+        Refusal::Environment { message } => LaunchError::Environment { message },
         Refusal::NotLoaded { reason } => LaunchError::NotLoaded { library, reason },
         Refusal::NoSymbol => LaunchError::NoSymbol { library, symbol: request.symbol.clone() },
     }

@@ -52,7 +52,7 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     Ok(())
 }
 
-fn head(reply: &Reply, status: u16, start: usize) -> String {
+pub(crate) fn head(reply: &Reply, status: u16, start: usize) -> String {
     let mut head = format!("HTTP/1.1 {status} {}\r\nConnection: close\r\n", reason(status));
     let total = reply.body.len();
     if reply.with_length {
@@ -117,6 +117,7 @@ fn reason(status: u16) -> &'static str {
         206 => "Partial Content",
         301 => "Moved Permanently",
         302 => "Found",
+        401 => "Unauthorized",
         403 => "Forbidden",
         404 => "Not Found",
         416 => "Range Not Satisfiable",

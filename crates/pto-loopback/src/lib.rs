@@ -1,6 +1,6 @@
 //! An HTTP server on the loopback interface, for tests of whatever downloads: each path has a script of replies, and a
 //! reply can be cut, stall, be corrupted, redirect, be throttled, or not know ranges. It is a proxy (`CONNECT`) as well,
-//! and keeps every request for the test to look at.
+//! and keeps every request for the test to look at. A [`Gate`] stands between a client and a real server and spoils single requests.
 //!
 //! It must not know who asks, and must not be used outside of tests: it trusts its clients.
 //!
@@ -24,6 +24,7 @@
 //! ```
 
 mod connection;
+mod gate;
 mod reply;
 mod request;
 
@@ -32,6 +33,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub use gate::{Act, Gate};
 pub use reply::Reply;
 pub use request::Request;
 

@@ -47,6 +47,18 @@ impl Reply {
         self
     }
 
+    /// The bytes of the answer.
+    pub(crate) fn whole(&self) -> Vec<u8> {
+        [crate::connection::head(self, self.status, 0).as_bytes(), &self.body].concat()
+    }
+
+    /// The same with another status.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
     /// Ignores `Range`: the whole body each time.
     #[must_use]
     pub fn without_ranges(mut self) -> Self {

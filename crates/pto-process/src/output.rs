@@ -1,5 +1,6 @@
 //! What a run came to.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -97,14 +98,37 @@ impl Output {
         pto_context::says_disk_full(&self.stderr.text())
     }
 
-    /// The last `count` lines that are not blank, of standard error or, if that is empty, of standard output; masked.
+    /// The last `count` lines that are not blank, of standard error or, if that is empty, of standard output; masked. Of a
+    /// line that is longer than people read only the start.
     pub fn last_words(&self, count: usize) -> String {
         let tail = |captured: &Captured| {
             let text = captured.masked();
             let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-            lines[lines.len().saturating_sub(count)..].join("\n")
+            lines[lines.len().saturating_sub(count)..].iter().map(|line| shortened(line)).collect::<Vec<_>>().join("\n")
         };
         let words = tail(&self.stderr);
         if words.is_empty() { tail(&self.stdout) } else { words }
+    }
+}
+
+/// A command line with a hundred paths is still shown whole; a stream without line ends is not.
+const LONGEST_LINE: usize = 16 << 10;
+
+fn shortened(line: &str) -> Cow<'_, str> {
+    match line.char_indices().nth(LONGEST_LINE) {
+        Some((end, _)) => format!("{} [... {} bytes left out ...]", &line[..end], line.len() - end).into(),
+        None => line.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_an_end_is_cut() {
+        assert_eq!(shortened("ä b"), "ä b");
+        let cut = shortened(&"ä".repeat(LONGEST_LINE + 3)).into_owned();
+        assert!(cut.ends_with("ä [... 6 bytes left out ...]") && cut.len() < 3 * LONGEST_LINE, "{}", cut.len());
     }
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pto_compile::{DEADLINE, DEADLINE_VARIABLE};
-use pto_context::Context;
+use pto_context::{Context, files};
 use pto_process::{Invocation, Output, Status};
 use serde::Serialize;
 
@@ -19,6 +19,8 @@ use crate::status::status;
 pub use error::AssembleError;
 pub use options::{AssembleOptions, Level, PtoArch};
 
+/// Far above any source, written or generated; far below what hurts.
+const LARGEST: u64 = 64 << 20;
 /// How many of the assembler's last lines are shown.
 const LAST_WORDS: usize = 12;
 /// What A5's compiler refuses and A3's wants: code that was generated for A3.
@@ -75,7 +77,7 @@ impl Assembler {
         options: AssembleOptions,
         output: &Path,
     ) -> Result<String, AssembleError> {
-        let text = fs_err::read_to_string(cx.cwd().join(source)).map_err(AssembleError::Read)?;
+        let text = read_source(&cx.cwd().join(source)).map_err(AssembleError::Read)?;
         if let Some((declared, line)) = declared_arch(&text)
             && declared.parse() != Ok(options.arch)
         {
@@ -107,12 +109,16 @@ impl Assembler {
     /// An assembler that ends well has not always written C++.
     fn check(&self, source: &Path, options: AssembleOptions, output: &Path, ran: &Output) -> Result<(), AssembleError> {
         let (assembler, source_path, line) = (self.clone(), source.to_path_buf(), ran.line.clone());
-        let bytes = match fs_err::read(output) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        let (bytes, unread) = match files::bytes(output, LARGEST) {
+            Ok(bytes) => (bytes, None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), None),
+            Err(error) if matches!(error.kind(), io::ErrorKind::Other | io::ErrorKind::IsADirectory) => {
+                (Vec::new(), Some("no regular file, or far more than a source"))
+            }
             Err(error) => return Err(AssembleError::Read(error)),
         };
         let found = match std::str::from_utf8(&bytes) {
+            _ if unread.is_some() => unread,
             Ok(text) if text.contains("__global__") => None,
             Ok(text) if text.trim().is_empty() => Some("nothing"),
             Ok(_) => Some("no kernel"),
@@ -130,6 +136,12 @@ impl Assembler {
             _ => Ok(()),
         }
     }
+}
+
+fn read_source(path: &Path) -> io::Result<String> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("cannot read `{}`: {error}", path.display()));
+    let bytes = files::bytes(path, LARGEST).map_err(named)?;
+    String::from_utf8(bytes).map_err(|error| named(io::Error::new(io::ErrorKind::InvalidData, error)))
 }
 
 /// What a module says that it is written for, and in which line.

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use pto_context::{Context, Event};
 use pto_process::{Error as ProcessError, Invocation, Output, Status};
+use pto_store::Staging;
 use serde::Serialize;
 
 use crate::error::{Attempt, Error};
 use crate::host;
 use crate::isolated::isolated;
-use crate::prefix::Staging;
+
 use crate::python::Interpreter;
 
 /// How long one step may take. Unpacking 300 MB onto a slow disk takes minutes.

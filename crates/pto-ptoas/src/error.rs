@@ -313,6 +313,20 @@ impl Error {
     }
 }
 
+impl Error {
+    /// An error of the place where installations replace each other.
+    pub(crate) fn of_slot(error: pto_store::Error) -> Self {
+        match error {
+            pto_store::Error::MountPoint { path } => Self::MountPoint { root: path },
+            pto_store::Error::NotWritable { path, source } => Self::NotWritable { path, source },
+            pto_store::Error::NoSpace { path, source } => {
+                Self::NoSpace { action: "cannot write beside the installation", path, source }
+            }
+            other => other.into(),
+        }
+    }
+}
+
 impl From<pto_store::Error> for Error {
     fn from(error: pto_store::Error) -> Self {
         Self::Fetch(error.into())

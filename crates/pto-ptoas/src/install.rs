@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pto_context::{Context, Event};
 use pto_fetch::{FilePin, Http, WheelFacts};
-use pto_store::Store;
+use pto_store::{Staging, Store};
 use serde::Serialize;
 
 use crate::environment::{self, Tool};
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::host;
 use crate::launcher::{Launcher, Layout};
 use crate::pin::{Pin, PinSource};
-use crate::prefix::{Prefix, Staging};
+use crate::prefix::Prefix;
 use crate::probe;
 use crate::python::{self, Interpreter};
 use crate::receipt::{Receipt, Sound, examine};
@@ -282,7 +282,7 @@ fn settling_meanwhile<T>(staging: &Staging, work: impl FnOnce() -> Result<T, Err
         let settling = scope.spawn(move || {
             loop {
                 let is_last = is_done.recv_timeout(PAUSE) != Err(RecvTimeoutError::Timeout);
-                let settled = pto_fetch::settle(staging.installs());
+                let settled = pto_fetch::settle(staging.contents());
                 if is_last || settled.is_err() {
                     return settled;
                 }

@@ -121,54 +121,13 @@ pub(crate) fn ask(cx: &Context, path: &Path) -> Result<Result<Interpreter, Strin
     }))
 }
 
-/// Where an interpreter may be: by its name with the version on `PATH`, the ones that `uv` and `pyenv` keep, the one of
-/// PyPTO's own environment, and plain `python3`. A shim that leads nowhere is no reason to stop, so each is asked.
+/// Where an interpreter may be: what the machine has, and the one of PyPTO's own environment.
 fn candidates(cx: &Context, wheel: &WheelName) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut on_path = |name: &str| {
-        found.extend(which::which_in_global(name, cx.var_os("PATH")).into_iter().flatten());
-    };
     let exact = wheel.exact_python();
-    match exact {
-        Some((major, minor)) => on_path(&format!("python{major}.{minor}")),
-        None => on_path("python3"),
-    }
-    if let Some((major, minor)) = exact {
-        let name = format!("python{major}.{minor}");
-        let wanted = [format!("cpython-{major}.{minor}"), format!("{major}.{minor}.")];
-        for dir in kept_by_managers(cx) {
-            let mut versions = names(&dir);
-            versions.retain(|version| wanted.iter().any(|start| version.starts_with(start.as_str())));
-            found.extend(versions.iter().rev().map(|version| dir.join(version).join("bin").join(&name)));
-        }
+    let mut found = pto_fetch::interpreters(cx, exact);
+    if exact.is_some() {
         let home = cx.var_os("PYPTO_HOME").map_or_else(|| PathBuf::from(crate::prefix::DEFAULT_HOME), PathBuf::from);
-        found.push(home.join("venv/bin/python"));
-        found.extend(which::which_in_global("python3", cx.var_os("PATH")).into_iter().flatten());
+        found.extend(Some(home.join("venv/bin/python")).filter(|path| path.is_file()));
     }
-    let mut seen = Vec::new();
-    found.retain(|path| {
-        path.is_file() && !seen.contains(path) && {
-            seen.push(path.clone());
-            true
-        }
-    });
     found
-}
-
-/// The directories in which managers of Python versions keep one directory per version.
-fn kept_by_managers(cx: &Context) -> Vec<PathBuf> {
-    let home = cx.var_os("HOME").map(PathBuf::from);
-    let under_home = |sub: &str| home.as_ref().map(|home| home.join(sub));
-    let uv = cx.var_os("UV_PYTHON_INSTALL_DIR").map(PathBuf::from);
-    let data = cx.var_os("XDG_DATA_HOME").map(PathBuf::from).or_else(|| under_home(".local/share"));
-    let pyenv = cx.var_os("PYENV_ROOT").map(PathBuf::from).or_else(|| under_home(".pyenv"));
-    let dirs = [uv.or_else(|| data.map(|data| data.join("uv/python"))), pyenv.map(|root| root.join("versions"))];
-    dirs.into_iter().flatten().collect()
-}
-
-fn names(dir: &Path) -> Vec<String> {
-    let listing = fs_err::read_dir(dir).into_iter().flatten();
-    let mut names: Vec<String> = listing.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    names.sort();
-    names
 }

@@ -49,7 +49,14 @@ impl Error {
             Self::Release { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 Some("another user set it aside: only that user and root can release it before it expires".to_owned())
             }
-            Self::Write { .. } | Self::Lock { .. } | Self::Release { .. } => None,
+            Self::Write { source, .. } | Self::Lock { source, .. } if pto_context::is_disk_full(source) => {
+                Some("free some space, or name another place in `PTOKIT_QUARANTINE`".to_owned())
+            }
+            Self::Write { .. } | Self::Lock { .. } => Some(
+                "have its owner or root remove what is in the way, or name another place in `PTOKIT_QUARANTINE`, the same for all users"
+                    .to_owned(),
+            ),
+            Self::Release { .. } => None,
         }
     }
 }

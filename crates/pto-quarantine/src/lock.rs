@@ -76,6 +76,7 @@ pub enum Attempt {
 pub struct DeviceLock {
     device: u32,
     file: File,
+    is_ours_to_write: bool,
 }
 
 impl DeviceLock {
@@ -88,7 +89,9 @@ impl DeviceLock {
 impl Drop for DeviceLock {
     fn drop(&mut self) {
         // The file stays: removing it is what makes locks of this kind unsafe. Without a text it names nobody.
-        let _ = self.file.set_len(0);
+        if self.is_ours_to_write {
+            let _ = self.file.set_len(0);
+        }
         let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
     }
 }
@@ -110,9 +113,12 @@ impl Quarantine {
             match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) if !leads_to(&path, &file) => {} // it was deleted meanwhile, and another one is or will be there
                 Ok(()) => {
-                    // A file that another user made unwritable still locks; it names nobody, or somebody who is gone.
-                    let _ = name(&mut file, holder);
-                    return Ok(Attempt::Taken(DeviceLock { device, file }));
+                    let is_ours_to_write = has_one_name(&file);
+                    if is_ours_to_write {
+                        // A file that another user made unwritable still locks; it names nobody, or somebody who is gone.
+                        let _ = name(&mut file, holder);
+                    }
+                    return Ok(Attempt::Taken(DeviceLock { device, file, is_ours_to_write }));
                 }
                 Err(rustix::io::Errno::WOULDBLOCK) => return Ok(Attempt::Held(read(&mut file))),
                 Err(errno) => return Err(failed(errno.into())),
@@ -129,7 +135,10 @@ fn open(path: &Path) -> std::io::Result<File> {
     let there = |write: bool| File::options().read(true).write(write).custom_flags(flags).open(path);
     for _ in 0..ATTEMPTS {
         let file = match there(true) {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => there(false),
+            // Another user's, or on a file system that takes no writing: it locks all the same.
+            Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
+                there(false)
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => create(path, flags),
             result => result,
         };
@@ -157,6 +166,11 @@ fn leads_to(path: &Path, file: &File) -> bool {
         (Ok(there), Ok(ours)) => id(there) == id(ours),
         _ => false,
     }
+}
+
+/// Where anybody may make links to any file, the lock's name can lead to a file of ours that must not be written over.
+fn has_one_name(file: &File) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.nlink() == 1)
 }
 
 fn name(file: &mut File, holder: &Holder) -> std::io::Result<()> {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use pto_context::Context;
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, OFlags, RenameFlags};
+use rustix::io::Errno;
 
 use crate::error::Error;
 use crate::record::Record;
@@ -39,6 +40,8 @@ pub struct Standing {
     pub records: Vec<Record>,
     /// Files that cannot be read. The device that such a file is named after counts as set aside.
     pub unread: Vec<Unread>,
+    /// Why the directory itself cannot be listed, if so: any device may be set aside, and none counts so.
+    pub unlisted: Option<String>,
 }
 
 /// A file of the state that cannot be read, or is of another form.
@@ -80,8 +83,12 @@ impl Quarantine {
     /// What counts at a moment. Writes nothing.
     pub fn standing(&self, now: SystemTime) -> Standing {
         let mut standing = Standing::default();
-        for (device, path) in self.files() {
-            match read(&path) {
+        let files = self.files().unwrap_or_else(|error| {
+            standing.unlisted = Some(format!("`{}` cannot be listed: {}", self.dir.display(), error.kind()));
+            Vec::new()
+        });
+        for (device, path) in files {
+            match read(device, &path) {
                 Ok(None) => {}
                 Ok(Some(record)) if record.counts(now, self.boot.as_deref()) => standing.records.push(record),
                 Ok(Some(_)) => {}
@@ -110,12 +117,13 @@ impl Quarantine {
     /// Frees a device: removes every record of it, whoever made it; what the records said.
     ///
     /// # Errors
-    /// A record is another user's. Those that could be removed are gone.
+    /// The directory cannot be listed, or a record is another user's. Those that could be removed are gone.
     pub fn release(&self, device: u32) -> Result<Vec<Record>, Error> {
         let mut released = Vec::new();
         let mut failed = None;
-        for (_, path) in self.files().into_iter().filter(|(of, _)| *of == device) {
-            let record = read(&path);
+        let files = self.files().map_err(|source| Error::Release { device, source })?;
+        for (_, path) in files.into_iter().filter(|(of, _)| *of == device) {
+            let record = read(device, &path);
             match fs_err::remove_file(&path) {
                 Ok(()) => released.extend(record.ok().flatten()),
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -125,12 +133,27 @@ impl Quarantine {
         failed.map_or(Ok(released), |source| Err(Error::Release { device, source }))
     }
 
+    /// Makes the directory if it is not there. It appears with its mode, which the umask would cut at creation: whoever is
+    /// ended in between leaves none that others cannot use.
     pub(crate) fn make_ready(&self) -> std::io::Result<()> {
-        match fs_err::create_dir(&self.dir) {
-            // The mode given at creation would be cut by the umask.
-            Ok(()) => fs_err::set_permissions(&self.dir, std::fs::Permissions::from_mode(MODE)),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-            Err(error) => Err(error),
+        if std::fs::symlink_metadata(&self.dir).is_ok() {
+            return Ok(());
+        }
+        let mode = std::fs::Permissions::from_mode(MODE);
+        let parent = self.dir.parent().unwrap_or(Path::new("/"));
+        let draft = tempfile::Builder::new().prefix(".ptokit-").tempdir_in(parent)?;
+        fs_err::set_permissions(draft.path(), mode.clone())?;
+        match rustix::fs::renameat_with(CWD, draft.path(), CWD, &self.dir, RenameFlags::NOREPLACE) {
+            Ok(()) => {
+                let _renamed = draft.keep();
+                Ok(())
+            }
+            Err(Errno::EXIST) => Ok(()),
+            // A file system that cannot.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                fs_err::create_dir(&self.dir).and_then(|()| fs_err::set_permissions(&self.dir, mode))
+            }
+            Err(errno) => Err(errno.into()),
         }
     }
 
@@ -154,8 +177,8 @@ impl Quarantine {
     }
 
     fn sweep(&self, now: SystemTime) {
-        for (_, path) in self.files() {
-            if let Ok(Some(record)) = read(&path)
+        for (device, path) in self.files().unwrap_or_default() {
+            if let Ok(Some(record)) = read(device, &path)
                 && !record.counts(now, self.boot.as_deref())
             {
                 // Another user's stays, and counts no more all the same.
@@ -164,26 +187,28 @@ impl Quarantine {
         }
     }
 
-    /// The records' files with the device that each is named after: `davinci3-x7Tq.json`.
-    fn files(&self) -> Vec<(u32, PathBuf)> {
+    /// The records' files with the device that each is named after: `davinci3-x7Tq.json`. Names that would write across a
+    /// terminal are nobody's records.
+    fn files(&self) -> std::io::Result<Vec<(u32, PathBuf)>> {
         if !self.is_directory() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let listing = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let listing = fs_err::read_dir(&self.dir)?.flatten();
         let device = |path: &PathBuf| {
             let name = path.file_name()?.to_str()?.strip_suffix(".json")?;
-            name.strip_prefix("davinci")?.split('-').next()?.parse().ok()
+            let visible = !name.contains(char::is_control);
+            name.strip_prefix("davinci").filter(|_| visible)?.split('-').next()?.parse().ok()
         };
         let mut files: Vec<_> =
             listing.map(|entry| entry.path()).filter_map(|path| Some((device(&path)?, path))).collect();
         files.sort();
-        files
+        Ok(files)
     }
 }
 
 /// A record; `None` if it is gone. Everyone may put files here, so no link is followed, no pipe waited for, and no
-/// gigabytes are read.
-fn read(path: &Path) -> Result<Option<Record>, String> {
+/// gigabytes are read. One of another device than its name says would be found by nobody who releases that device.
+fn read(device: u32, path: &Path) -> Result<Option<Record>, String> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits();
     let file = match std::fs::File::options().read(true).custom_flags(flags.cast_signed()).open(path) {
         Ok(file) => file,
@@ -195,5 +220,9 @@ fn read(path: &Path) -> Result<Option<Record>, String> {
     }
     let mut bytes = Vec::new();
     file.take(LARGEST).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {}", error.kind()))?;
-    Record::parse(&bytes).map(Some)
+    let record = Record::parse(&bytes)?;
+    if record.device != device {
+        return Err(format!("is a record of device {}, expected {device}", record.device));
+    }
+    Ok(Some(record))
 }

@@ -82,6 +82,29 @@ fn a_lock_on_a_deleted_file_is_none() {
     drop(lock);
 }
 
+/// Where the system lets anybody link to any file, the lock's name may be one of a file that is worth something.
+#[test]
+fn a_file_with_another_name_locks_and_is_not_written() {
+    let (dir, state) = place();
+    drop(taken(state.try_lock(0, &holder("x")).unwrap()));
+    let mine = dir.path().join("mine");
+    fs_err::write(&mine, "worth something").unwrap();
+    fs_err::hard_link(&mine, state.dir().join("davinci1.lock")).unwrap();
+    let lock = taken(state.try_lock(1, &holder("y")).unwrap());
+    assert!(matches!(state.try_lock(1, &holder("z")).unwrap(), Attempt::Held(None)));
+    drop(lock);
+    assert_eq!(fs_err::read_to_string(&mine).unwrap(), "worth something");
+}
+
+#[test]
+fn what_cannot_be_locked_says_what_to_do() {
+    let (_dir, state) = place();
+    drop(taken(state.try_lock(0, &holder("x")).unwrap()));
+    fs_err::create_dir(state.dir().join("davinci1.lock")).unwrap();
+    let refused = state.try_lock(1, &holder("y")).unwrap_err();
+    assert!(refused.hint().unwrap().contains("`PTOKIT_QUARANTINE`"), "{refused}");
+}
+
 #[test]
 fn locks_are_no_records() {
     let (_dir, state) = place();

@@ -1,11 +1,13 @@
 //! The state as several processes see it, and as somebody may have left it.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use pto_context::Context;
-use pto_quarantine::{DEFAULT_TERM, Error, Quarantine};
+use pto_quarantine::{DEFAULT_TERM, Error, Quarantine, Standing};
 
 fn at(dir: &Path) -> Quarantine {
     Quarantine::of(&Context::fake("/", [("PTOKIT_QUARANTINE", dir.join("q"))]))
@@ -64,6 +66,77 @@ fn what_cannot_be_read_sets_its_device_aside() {
     quarantine.release(1).unwrap();
     assert!(!quarantine.standing(now).is_set_aside(1));
     assert!(matches!(quarantine.release(4), Err(Error::Release { device: 4, .. })), "a directory is nobody's record");
+}
+
+/// Released by the device that it sets aside, it would never be found.
+#[test]
+fn a_record_of_another_device_than_its_name_says_is_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let quarantine = at(dir.path());
+    let now = SystemTime::now();
+    quarantine.put(3, "x", DEFAULT_TERM, now).unwrap();
+    let file = fs_err::read_dir(quarantine.dir()).unwrap().next().unwrap().unwrap().path();
+    fs_err::rename(file, quarantine.dir().join("davinci5-x.json")).unwrap();
+    let standing = quarantine.standing(now);
+    assert!(standing.is_set_aside(5) && !standing.is_set_aside(3));
+    assert_eq!(standing.unread[0].why, "is a record of device 3, expected 5");
+    quarantine.release(5).unwrap();
+    assert_eq!(quarantine.standing(now), Standing::default());
+}
+
+#[test]
+fn a_name_that_writes_across_a_terminal_is_no_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let quarantine = at(dir.path());
+    quarantine.put(3, "x", DEFAULT_TERM, SystemTime::now()).unwrap();
+    for name in ["davinci0-\n.json", "davinci0-\u{1b}[2J.json"] {
+        fs_err::write(quarantine.dir().join(name), "{").unwrap();
+    }
+    assert_eq!(quarantine.standing(SystemTime::now()).unread, []);
+}
+
+/// Whoever is ended at any moment while the directory is made leaves none, or one for all.
+#[test]
+fn the_directory_is_there_with_its_mode_or_not_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let stop = AtomicBool::new(false);
+    let mode = || fs_err::metadata(dir.path().join("q")).map(|found| found.permissions().mode() & 0o7777);
+    std::thread::scope(|scope| {
+        let seen = scope.spawn(|| {
+            let mut seen = BTreeSet::new();
+            while !stop.load(Ordering::Relaxed) {
+                seen.extend(mode());
+            }
+            seen
+        });
+        for _ in 0..200 {
+            at(dir.path()).put(0, "x", DEFAULT_TERM, SystemTime::now()).unwrap();
+            fs_err::remove_dir_all(dir.path().join("q")).unwrap();
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(seen.join().unwrap().iter().all(|mode| *mode == 0o1777));
+    });
+    assert_eq!(fs_err::read_dir(dir.path()).unwrap().count(), 0, "no draft is left");
+}
+
+#[test]
+fn a_directory_that_cannot_be_listed_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let quarantine = at(dir.path());
+    quarantine.put(3, "x", DEFAULT_TERM, SystemTime::now()).unwrap();
+    let set_mode = |path: &Path, mode| fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    set_mode(dir.path(), 0o755);
+    set_mode(quarantine.dir(), 0o1333);
+    // Root lists every directory, so a thread of this test is nobody from here on.
+    let as_nobody = || {
+        let nobody = rustix::process::Uid::from_raw(65534);
+        let _ = rustix::thread::set_thread_res_uid(nobody, nobody, nobody);
+        quarantine.standing(SystemTime::now())
+    };
+    let standing = std::thread::scope(|scope| scope.spawn(as_nobody).join().unwrap());
+    set_mode(quarantine.dir(), 0o1777);
+    let why = standing.unlisted.unwrap();
+    assert!(why.ends_with("cannot be listed: permission denied"), "{why}");
 }
 
 #[test]

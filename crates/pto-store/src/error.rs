@@ -32,6 +32,20 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A directory cannot be written by this user.
+    #[error("`{}` cannot be written", .path.display())]
+    NotWritable {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A mount point cannot be replaced.
+    #[error("`{}` is a mount point, which cannot be replaced", .path.display())]
+    MountPoint {
+        /// The mount point.
+        path: PathBuf,
+    },
     /// Another operation of the system failed; the source names the path.
     #[error("{action}")]
     Io {
@@ -58,6 +72,8 @@ impl Error {
                  the entry is there"
                     .to_owned()
             }
+            Self::NotWritable { .. } => "run it as the owner of that directory, or choose another place".to_owned(),
+            Self::MountPoint { .. } => "mount its parent directory instead, or choose a directory below it".to_owned(),
             Self::BadName { .. } | Self::Io { .. } | Self::Interrupted => return None,
         })
     }
@@ -70,6 +86,16 @@ impl Error {
     /// An error of the system while doing something, which `action` says: "cannot read the downloaded file".
     pub fn io(action: &'static str, source: io::Error) -> Self {
         Self::Io { action, source }
+    }
+
+    /// An error of writing in a place that a user chose: tells a full disk and missing permission from the rest.
+    pub fn place(action: &'static str, under: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::NotWritable { path: under.to_owned(), source }
+            }
+            _ => Self::write(action, under, source),
+        }
     }
 
     /// An error of writing under a directory: tells a full disk from the rest. For builders too.

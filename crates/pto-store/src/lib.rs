@@ -29,6 +29,7 @@ mod entry;
 mod error;
 mod inventory;
 mod lock;
+mod slot;
 mod store;
 mod sums;
 
@@ -36,4 +37,5 @@ pub use entry::Entry;
 pub use error::{Error, stop_if_interrupted};
 pub use inventory::{Finding, GcOptions, Item, Removed};
 pub use lock::Lock;
+pub use slot::{Slot, Staging};
 pub use store::Store;

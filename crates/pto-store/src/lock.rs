@@ -1,6 +1,7 @@
 //! One builder per entry, over all processes of the machine.
 
 use std::fs::TryLockError;
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -35,7 +36,8 @@ impl Lock {
         let task = format!("wait:{what}");
         let mut told = false;
         loop {
-            if let Some(lock) = Self::try_acquire(path)? {
+            if let Some(mut lock) = Self::try_acquire(path)? {
+                lock.sign();
                 if told {
                     let message = format!("`{what}` is free after {:.0?}", start.elapsed());
                     cx.emit(Event::Finished { task, message });
@@ -44,7 +46,7 @@ impl Lock {
             }
             if !told && start.elapsed() > QUIET {
                 told = true;
-                let message = format!("Waiting for another process that is preparing `{what}`");
+                let message = format!("Waiting for {} that is preparing `{what}`", holder(path));
                 cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
             }
             stop_if_interrupted()?;
@@ -75,6 +77,11 @@ impl Lock {
         }
     }
 
+    /// Writes down who holds it. A waiter that cannot read it waits all the same.
+    fn sign(&mut self) {
+        let _ = self.file.set_len(0).and_then(|()| write!(self.file, "{}", std::process::id()));
+    }
+
     /// Keeps the lock for as long as this process and whatever it becomes live: a program that takes our place goes on
     /// holding it. The file stays; whoever takes the lock next removes it.
     ///
@@ -86,6 +93,12 @@ impl Lock {
         std::mem::forget(self);
         Ok(())
     }
+}
+
+/// Who holds the lock, for people.
+fn holder(path: &Path) -> String {
+    let pid = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
 }
 
 impl Drop for Lock {

@@ -61,12 +61,14 @@ impl Engine {
     /// It cannot be built.
     #[track_caller]
     pub fn build(&self, context: &Path, tag: &str, args: &[&str]) {
-        let build = Invocation::new("docker").args(["build", "--quiet", "--tag", tag]).args(args.iter().copied());
+        // Without the cache, another test's image is no layer of this one, and may be removed while this one is built.
+        let build = Invocation::new("docker").args(["build", "--no-cache", "--force-rm", "--quiet", "--tag", tag]);
+        let build = build.args(args.iter().copied());
         let output = build.arg(context).env("DOCKER_BUILDKIT", "0").run(&self.cx).expect("the client was there before");
         assert!(output.success(), "{}: {}", output.line, output.last_words(20));
     }
 
-    /// An image with these programs of this machine, the libraries they need, and further lines of a `Dockerfile`. Its shell
+    /// An image with these programs of this machine, by name or path, the libraries they need, and further lines of a `Dockerfile`. Its shell
     /// is bash, and `/tmp`, `/root` and `/workspace` are there.
     ///
     /// # Panics
@@ -83,7 +85,7 @@ impl Engine {
         let mut libraries = BTreeSet::new();
         for program in programs.iter().chain(&["bash", "sh"]) {
             let found = self.which(program);
-            copy(&found, &root.join("usr/bin").join(program));
+            copy(&found, &root.join("usr/bin").join(Path::new(program).file_name().expect("a program has a name")));
             libraries.extend(self.libraries(&found));
         }
         for library in &libraries {

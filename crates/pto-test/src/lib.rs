@@ -3,7 +3,7 @@
 //!
 //! It also holds what takes the place of the rest: a [stand-in](cann) for CANN's programs, a [machine](host) that is
 //! made up, what `npu-smi` [prints](npu_smi), a [writer](elf) of ELF files, and a project that is shaped like [PyPTO](pypto).
-//! A Docker [engine] is the real one.
+//! A Docker [engine] and a [registry] are real ones.
 //!
 //! This crate must not know what is tested. Only `[dev-dependencies]` name it.
 //!
@@ -18,6 +18,7 @@ pub mod engine;
 pub mod host;
 pub mod npu_smi;
 pub mod pypto;
+pub mod registry;
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -75,10 +75,10 @@ struct How {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     flush: When,
     /// What device memory can move at most, in GB/s
-    #[arg(long, value_name = "GBPS", value_parser = positive)]
+    #[arg(long, value_name = "GBPS", value_parser = peak)]
     peak_gbps: Option<f64>,
     /// What the cores can compute at most, in GFLOP/s [default: the cube's f16 rate of the SoC]
-    #[arg(long, value_name = "GFLOPS", value_parser = positive)]
+    #[arg(long, value_name = "GFLOPS", value_parser = peak)]
     peak_gflops: Option<f64>,
     /// By how many percent a median has to change to count
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = positive)]
@@ -117,6 +117,12 @@ fn sweep(given: &str) -> Result<Sweep, String> {
 fn positive(given: &str) -> Result<f64, String> {
     let number = given.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
     number.ok_or_else(|| format!("`{given}` is not a number above 0"))
+}
+
+/// No machine has less or more; a share of such a peak says nothing.
+fn peak(given: &str) -> Result<f64, String> {
+    let number = given.parse().ok().filter(|number: &f64| (1e-6..=1e12).contains(number));
+    number.ok_or_else(|| format!("`{given}` is not a number from 0.000001 to 1e12"))
 }
 
 /// Runs the verb.
@@ -175,21 +181,26 @@ impl Args {
 impl Files {
     /// What cannot be written is said before anything is timed.
     fn check(&self) -> Result<(), Failure> {
-        [&self.csv, &self.save, &self.plot].into_iter().flatten().try_for_each(|path| out::refuse_unwritable(path))
+        let files: Vec<&PathBuf> = [&self.csv, &self.save, &self.plot].into_iter().flatten().collect();
+        if let Some(twice) = files.iter().enumerate().find(|(at, file)| files[..*at].contains(file)) {
+            let message = format!("`{}` is to be written twice, and one would replace the other", twice.1.display());
+            return Err(Failure::usage(message, "name a file of its own for each".to_owned()));
+        }
+        files.into_iter().try_for_each(|path| out::refuse_unwritable(path))
     }
 
     fn write(&self, report: &BenchReport) -> Result<(), Failure> {
-        if let Some(path) = &self.csv {
-            out::file(path, &to_csv(report))?;
-        }
-        if let Some(path) = &self.save {
+        let csv = self.csv.as_ref().map(|path| out::file(path, &to_csv(report)));
+        let save = self.save.as_ref().map(|path| {
             let json = serde_json::to_string_pretty(report).map_err(|error| Failure::io(&error.into()))?;
-            out::file(path, &(json + "\n"))?;
-        }
-        if let Some(path) = &self.plot {
-            out::file(path, &plot(report).map_err(|error| Failure::negative(error.to_string(), None))?)?;
-        }
-        Ok(())
+            out::file(path, &(json + "\n"))
+        });
+        let drawn = self
+            .plot
+            .as_ref()
+            .map(|path| out::file(path, &plot(report).map_err(|error| Failure::negative(error.to_string(), None))?));
+        // One that fails keeps none of the others from being written.
+        [csv, save, drawn].into_iter().flatten().collect()
     }
 }
 

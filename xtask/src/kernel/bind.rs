@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pto_context::with_causes;
 use pto_kernel::Manifest;
-use pto_kernel::bind::{BindError, BindRequest, BuildTools, build, generate};
+use pto_kernel::bind::{BindError, BindRequest, BuildTools, build, generate, refuse_taken};
 use pto_kernel::cases::{Cores, derive};
 use pto_kernel::run::{DEFAULT_SEED, build_kernel, soc_for};
 use pto_launch::host_acl;
@@ -66,6 +66,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let [manifest] = suite.kernels.as_slice() else {
         return Err(Failure::usage(format!("`{}` is several kernels; a package is for one", args.name), None));
     };
+    let dir = args.output.clone().unwrap_or_else(|| generated_dir(&cx).join("bind").join(&manifest.name));
+    refuse_taken(&dir).map_err(|error| failure(&error))?;
     let setup = args.build.setup(&cx)?;
     let acl = (args.target == Target::Cpu).then(|| host_acl(&cx, setup.worker.program())).transpose();
     let acl = acl.map_err(|error| Failure::blocked(with_causes(&error), error.hint()))?;
@@ -80,7 +82,6 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         symbol: &built.symbol,
         host_acl: acl.as_deref(),
     };
-    let dir = args.output.clone().unwrap_or_else(|| generated_dir(&cx).join("bind").join(&manifest.name));
     let package = generate(&request, &dir).map_err(|error| failure(&error))?;
     let tools = BuildTools { python: args.python.clone().into() };
     let binding =
@@ -119,7 +120,7 @@ fn sizes(manifest: &Manifest, target: Target, soc: &Soc) -> String {
 fn failure(error: &BindError) -> Failure {
     match error {
         BindError::Interrupted => Failure::interrupted(),
-        BindError::NoType { .. } => Failure::usage(with_causes(error), error.hint()),
+        BindError::NoType { .. } | BindError::NotADirectory { .. } => Failure::usage(with_causes(error), error.hint()),
         // The compiler was there and refused.
         BindError::Cmake { .. } => Failure::negative(with_causes(error), error.hint()),
         _ => Failure::blocked(with_causes(error), error.hint()),

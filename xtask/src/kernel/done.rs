@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         out::json(&Document { schema, done, kernels, failures: failures.iter().map(Failure::problem).collect() })?;
     } else {
         out::text(&kernels.iter().map(text).collect::<Vec<_>>().join("\n"))?;
-        failures.iter().for_each(|failure| anstream::eprintln!("{}", failure.text()));
+        failures.iter().for_each(|failure| out::say(&failure.text()));
     }
     Ok(outcome)
 }

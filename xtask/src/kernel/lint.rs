@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     } else {
         let text: String = findings.iter().map(text).collect();
         out::text(&(text + &summary(kernels.len(), findings.len(), allowed)))?;
-        failures.iter().for_each(|failure| anstream::eprintln!("{}", failure.text()));
+        failures.iter().for_each(|failure| out::say(&failure.text()));
     }
     Ok(outcome)
 }

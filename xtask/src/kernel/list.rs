@@ -72,10 +72,10 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     } else {
         out::text(&table(&kernels))?;
         for (_, failure) in &refused {
-            anstream::eprintln!("{}", failure.text());
+            out::say(&failure.text());
         }
         for collision in &collisions {
-            anstream::eprintln!("{} {collision}", style::error("error:"));
+            out::say(&format!("{} {collision}", style::error("error:")));
         }
     }
     Ok(if clean { Outcome::Passed } else { Outcome::Malformed })

@@ -1,9 +1,9 @@
 //! `kernel log`: what was verified, and whether it still holds.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use pto_context::Context;
+use pto_context::{Context, Event};
 use pto_kernel::Manifest;
 use pto_kernel::record::{Contents, Entry, Freshness, Record, Unreadable, VERIFICATION, delivery, place};
 use pto_kernel::run::{Problem, Suite};
@@ -13,7 +13,7 @@ use super::record::{logbook, read};
 use super::select::{refusals, select};
 use super::table::{Cell, Table};
 use crate::exit::{Failure, Outcome};
-use crate::setup::{Common, shown};
+use crate::setup::{Common, shown, workspace_root};
 use crate::{out, style};
 
 /// `kernel log`.
@@ -76,7 +76,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         }
         None => {}
     }
-    let mut written = if args.markdown { write(&entries)? } else { Vec::new() };
+    let named = !args.names.is_empty();
+    let mut written = if args.markdown { write(&cx, &entries, named)? } else { Vec::new() };
     for path in written.iter_mut().chain(unreadable.iter_mut().map(|file| &mut file.path)) {
         *path = shown(&cx, path);
     }
@@ -100,7 +101,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     } else {
         out::text(&entries.iter().map(|entry| entry.record.to_markdown(1)).collect::<Vec<_>>().join("\n"))?;
     }
-    failures.iter().for_each(|failure| anstream::eprintln!("{}", failure.text()));
+    failures.iter().for_each(|failure| out::say(&failure.text()));
     Ok(outcome)
 }
 
@@ -115,15 +116,23 @@ fn is_of(cx: &Context, entry: &Entry, kernel: &Manifest) -> bool {
     entry.record.manifest == place(cx, &kernel.path)
 }
 
-/// One file for each kernel, with all its records.
-fn write(entries: &[Entry]) -> Result<Vec<PathBuf>, Failure> {
+/// One file for each kernel, with all its records. A record can name any place; only that of a kernel which is there, and
+/// which was named or lies in the workspace, is written to.
+fn write(cx: &Context, entries: &[Entry], named: bool) -> Result<Vec<PathBuf>, Failure> {
+    let mut done: Vec<&Path> = Vec::new();
     let mut written: Vec<PathBuf> = Vec::new();
     for entry in entries {
-        let manifest = &entry.record.manifest;
-        let path = manifest.with_file_name(VERIFICATION);
-        if written.contains(&path) {
+        let manifest = entry.record.manifest.as_path();
+        if done.contains(&manifest) {
             continue;
         }
+        done.push(manifest);
+        if !is_kernels_place(cx, manifest, named) {
+            let message = format!("wrote nothing for `{}`, which is no kernel of this workspace", manifest.display());
+            cx.emit(Event::Warning { message: out::plain(&message) });
+            continue;
+        }
+        let path = manifest.with_file_name(VERIFICATION);
         let own: Vec<&Record> =
             entries.iter().map(|entry| &entry.record).filter(|record| record.manifest == *manifest).collect();
         out::file(&path, &delivery(&entry.record.kernel, &own))?;
@@ -138,8 +147,16 @@ fn options(typed: &str) -> String {
     if words.is_empty() { "-".to_owned() } else { words.join(" ") }
 }
 
+/// Whether a manifest is there, by the path that a run would record, where files of this workspace may be written.
+fn is_kernels_place(cx: &Context, manifest: &Path, named: bool) -> bool {
+    let is_one_path = manifest.is_absolute() && place(cx, manifest) == manifest;
+    let below = |dir: &Path| manifest.starts_with(place(cx, dir));
+    is_one_path && manifest.is_file() && (named || below(cx.cwd()) || below(&workspace_root(cx)))
+}
+
 fn table(records: &[Shown<'_>]) -> String {
-    let mut table = Table::new(&["kernel", "target", "verb", "ran on", "verdict", "cases", "written", "options", "record"]);
+    let mut table =
+        Table::new(&["kernel", "target", "verb", "ran on", "verdict", "cases", "written", "options", "record"]);
     for Shown { record, freshness, .. } in records {
         let passed = record.cases.iter().filter(|case| case.status == "passed").count();
         let state = match freshness {
@@ -149,7 +166,9 @@ fn table(records: &[Shown<'_>]) -> String {
         };
         table.row(vec![
             Cell::new(&record.kernel),
-            Cell::new(record.soc.as_ref().map_or(record.target.to_string(), |soc| format!("{} ({soc})", record.target))),
+            Cell::new(
+                record.soc.as_ref().map_or(record.target.to_string(), |soc| format!("{} ({soc})", record.target)),
+            ),
             Cell::new(&record.verb),
             Cell::new(record.mode.map_or("-", pto_platform::RanOn::name)),
             Cell::styled(record.verdict(), |text| if record.passed { style::good(text) } else { style::error(text) }),
@@ -161,11 +180,12 @@ fn table(records: &[Shown<'_>]) -> String {
     }
     let mut text = table.lines().join("\n") + "\n";
     for Shown { record, freshness, .. } in records {
+        let line = |said: &str| out::plain(&format!("{} on {}: {said}", record.kernel, record.target));
         for change in freshness.iter().flat_map(|freshness| &freshness.changes) {
-            let _ = writeln!(text, "{} {} on {}: {change}", style::error("out of date:"), record.kernel, record.target);
+            let _ = writeln!(text, "{} {}", style::error("out of date:"), line(change));
         }
         for blocker in &record.blockers {
-            let _ = writeln!(text, "{} {} on {}: {blocker}", style::warning("blocked:"), record.kernel, record.target);
+            let _ = writeln!(text, "{} {}", style::warning("blocked:"), line(blocker));
         }
     }
     text

@@ -9,7 +9,7 @@ use pto_process::shell_word;
 
 use crate::exit::Failure;
 use crate::setup::generated_dir;
-use crate::style;
+use crate::{out, style};
 
 /// The records of this workspace.
 pub fn logbook(cx: &Context) -> Logbook {
@@ -23,7 +23,7 @@ pub fn logbook(cx: &Context) -> Logbook {
 pub fn read(cx: &Context) -> Result<Contents, Failure> {
     let contents = logbook(cx).contents().map_err(|error| Failure::io(&error))?;
     for unreadable in &contents.unreadable {
-        anstream::eprintln!("{} {}", style::warning("warning:"), unreadable.message);
+        out::say(&format!("{} {}", style::warning("warning:"), out::plain(&unreadable.message)));
     }
     Ok(contents)
 }

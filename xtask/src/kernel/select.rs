@@ -11,7 +11,7 @@ use pto_process::shell_word;
 
 use crate::exit::Failure;
 use crate::setup::workspace_root;
-use crate::style;
+use crate::{out, style};
 
 /// The name of a manifest.
 pub const MANIFEST: &str = "kernel.toml";
@@ -44,7 +44,7 @@ pub fn select(cx: &Context, names: &[String]) -> Result<Suite, Failure> {
     let suite = if names.is_empty() { everything(all(cx))? } else { named(cx, names)? };
     for kernel in &suite.kernels {
         for warning in &kernel.warnings {
-            anstream::eprintln!("{} {}", style::warning("warning:"), render(&kernel.path, warning));
+            out::say(&format!("{} {}", style::warning("warning:"), render(&kernel.path, warning)));
         }
     }
     Ok(suite)
@@ -52,7 +52,7 @@ pub fn select(cx: &Context, names: &[String]) -> Result<Suite, Failure> {
 
 fn everything(found: Discovery) -> Result<Suite, Failure> {
     for collision in &found.collisions {
-        anstream::eprintln!("{} {collision}; rename one of them", style::warning("warning:"));
+        out::say(&format!("{} {collision}; rename one of them", style::warning("warning:")));
     }
     if found.kernels.is_empty() && found.failures.is_empty() {
         return Err(Failure::usage(

@@ -1,5 +1,6 @@
 //! Columns of text.
 
+use crate::out::plain;
 use crate::style;
 
 /// A table that is as wide as its contents.
@@ -8,7 +9,7 @@ pub struct Table {
     rows: Vec<Vec<Cell>>,
 }
 
-/// A cell: what is shown, and how wide that is without its style.
+/// A cell: what is shown, and how wide that is without its style. Of the text given only the style is ours.
 pub struct Cell {
     text: String,
     width: usize,
@@ -17,13 +18,14 @@ pub struct Cell {
 impl Cell {
     /// Plain text.
     pub fn new(text: impl Into<String>) -> Self {
-        let text = text.into();
+        let text = plain(&text.into());
         Self { width: text.chars().count(), text }
     }
 
     /// Text in a style.
     pub fn styled(text: impl AsRef<str>, style: impl Fn(&str) -> String) -> Self {
-        Self { width: text.as_ref().chars().count(), text: style(text.as_ref()) }
+        let text = plain(text.as_ref());
+        Self { width: text.chars().count(), text: style(&text) }
     }
 }
 

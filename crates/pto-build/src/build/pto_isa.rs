@@ -15,8 +15,6 @@ use crate::error::Error;
 
 /// How often the first source is asked before the mirror is.
 const TRIES: usize = 3;
-/// Before the second try, and twice as long before the third.
-const PAUSE: Duration = Duration::from_secs(2);
 /// Where a checkout is made before it gets its name.
 const DRAFT: &str = ".pto-isa-new";
 
@@ -27,6 +25,8 @@ pub struct PtoIsaSources {
     pub url: String,
     /// Asked once, after that.
     pub mirror: String,
+    /// Waited before the second try, and twice as long before the third.
+    pub pause: Duration,
 }
 
 impl Default for PtoIsaSources {
@@ -34,6 +34,7 @@ impl Default for PtoIsaSources {
         Self {
             url: "https://github.com/hw-native-sys/pto-isa.git".to_owned(),
             mirror: "https://gitcode.com/luohuan40/pto-isa.git".to_owned(),
+            pause: Duration::from_secs(2),
         }
     }
 }
@@ -93,7 +94,7 @@ pub(crate) fn obtain(
     let mut failures = Vec::new();
     for (number, url) in [sources.url.as_str(); TRIES].into_iter().chain([sources.mirror.as_str()]).enumerate() {
         if (1..TRIES).contains(&number) {
-            pause(PAUSE * u32::try_from(number).unwrap_or(1))?;
+            pause(sources.pause * u32::try_from(number).unwrap_or(1))?;
         }
         hands.remove(cx, &draft)?;
         match fetch(cx, run_as, url, commit, &draft) {

@@ -5,12 +5,14 @@ mod container;
 mod cpu;
 mod driver;
 mod environment;
+mod home;
 mod host;
 mod nodes;
 mod npu;
 mod npu_smi;
 mod pypto;
 mod python;
+mod sources;
 
 use pto_context::Context;
 
@@ -19,7 +21,7 @@ use crate::finding::Finding;
 use crate::probes::Probes;
 
 /// Every group, in order.
-pub(crate) const GROUPS: [&[Check]; 11] = [
+pub(crate) const GROUPS: [&[Check]; 13] = [
     host::CHECKS,
     cpu::CHECKS,
     environment::CHECKS,
@@ -29,8 +31,10 @@ pub(crate) const GROUPS: [&[Check]; 11] = [
     npu_smi::CHECKS,
     npu::CHECKS,
     container::CHECKS,
+    home::CHECKS,
     python::CHECKS,
     pypto::CHECKS,
+    sources::CHECKS,
 ];
 
 /// A check whose line is `title: evidence`.

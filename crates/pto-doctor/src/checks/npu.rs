@@ -84,6 +84,11 @@ fn quarantine(cx: &Context, probes: &Probes) -> Finding {
     lines.extend(
         standing.unread.iter().map(|file| format!("davinci{}: `{}` {}", file.device, file.path.display(), file.why)),
     );
+    if let Some(why) = &standing.unlisted {
+        return Finding::warn(format!("nobody can tell which devices are set aside: {why}")).remedy(
+            "have its owner or root remove it, or name another place in `PTOKIT_QUARANTINE`, the same for all users",
+        );
+    }
     let devices = standing.records.iter().map(|record| record.device);
     match devices.chain(standing.unread.iter().map(|file| file.device)).next() {
         Some(device) => {

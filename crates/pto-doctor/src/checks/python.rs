@@ -8,6 +8,7 @@ use pto_platform::Version;
 use super::{new, sentence};
 use crate::check::{Check, Source};
 use crate::facts;
+use crate::files;
 use crate::finding::Finding;
 use crate::probes::Probes;
 use crate::python::{ModuleOrigin, PythonFacts, facts as python_facts};
@@ -30,7 +31,8 @@ pub(super) const CHECKS: &[Check] = &[
         "import pypto",
         &[Source::Python],
         "The file that `import pypto` would take, in a script that lies elsewhere. One below the working directory, when \
-         PyPTO is installed elsewhere, comes from an empty element of `PYTHONPATH`.",
+         PyPTO is installed elsewhere, comes from an empty element of `PYTHONPATH`. Where there is a checkout it has to be \
+         the one in `python/pypto`, into which the extension is built; with `--strict` another one fails.",
         |cx, probes| import(cx, probes, "pypto"),
     )),
     sentence(new(
@@ -77,7 +79,7 @@ fn python(cx: &Context, probes: &Probes) -> Finding {
         .remedy("uv venv --python 3.10 && source .venv/bin/activate")
 }
 
-fn import(_: &Context, probes: &Probes, name: &str) -> Finding {
+fn import(cx: &Context, probes: &Probes, name: &str) -> Finding {
     let facts = match asked(probes) {
         Ok(facts) => facts,
         Err(finding) => return finding,
@@ -95,9 +97,24 @@ fn import(_: &Context, probes: &Probes, name: &str) -> Finding {
                 return Finding::warn(format!("-> {origin}, which is in the working directory"))
                     .remedy("cd elsewhere, or remove the empty element of PYTHONPATH");
             }
-            Finding::ok(format!("-> {origin}"))
+            match (name, facts::pypto_src(cx)) {
+                ("pypto", Some(src)) => of_checkout(cx, &origin, &src),
+                _ => Finding::ok(format!("-> {origin}")),
+            }
         }
     }
+}
+
+/// The extension is built into the checkout, so the package is the one there; another one has another extension.
+fn of_checkout(cx: &Context, origin: &str, src: &Path) -> Finding {
+    let expected = src.join("python/pypto/__init__.py");
+    let real = |path: &Path| files::open_path(cx, path).canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if real(Path::new(origin)) == real(&expected) {
+        return Finding::ok(format!("-> {origin}"));
+    }
+    Finding::warn(format!("-> {origin}, and not `{}` of the checkout", expected.display()))
+        .remedy("source \"$PYPTO_HOME/bin/pypto-activate.sh\"")
+        .unverified()
 }
 
 /// Whether a module lies directly in the working directory: nothing is installed there.

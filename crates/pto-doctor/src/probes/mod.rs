@@ -2,12 +2,15 @@
 //! that hangs costs its own checks alone.
 
 mod machine;
+mod pypto;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use pto_build::{Decision, Plan};
+use pto_checkout::Checkout;
 use pto_compile::cpu::{Survey, survey};
 use pto_context::Context;
 use pto_devices::acl_probe::{self, AclProbe, Choice};
@@ -68,6 +71,12 @@ pub struct Probes {
     pub ptoas: Answer,
     /// The runtime's checkout.
     pub runtime: RuntimeGit,
+    /// What a setup of PyPTO's home would do, or why that cannot be told.
+    pub setup: Option<Result<Plan, String>>,
+    /// PyPTO's checkout, or why it cannot be read.
+    pub checkout: Option<Result<Checkout, String>>,
+    /// How the next build would begin, or why that cannot be told.
+    pub build: Option<Result<Decision, String>>,
     /// ACL.
     pub acl: AclProbe,
     /// The newest `GLIBC_` symbol of the C library.
@@ -97,6 +106,9 @@ impl Probes {
             pinned: Pinned::default(),
             ptoas: Answer::NotAsked,
             runtime: RuntimeGit::default(),
+            setup: None,
+            checkout: None,
+            build: None,
             acl: AclProbe::NotAsked,
             glibc: SymbolVersion::NotAsked,
             glibcxx: SymbolVersion::NotAsked,
@@ -119,6 +131,9 @@ impl Probes {
             let compilers = wants(Source::Compiler).then(|| scope.spawn(|| survey(cx)));
             let ptoas = wants(Source::Ptoas).then(|| scope.spawn(|| ptoas(cx, deadline)));
             let runtime = wants(Source::RuntimeGit).then(|| scope.spawn(|| runtime(cx, deadline)));
+            let setup = wants(Source::Setup).then(|| scope.spawn(|| pypto::setup(cx, options)));
+            let checkout = wants(Source::Checkout).then(|| scope.spawn(|| pypto::checkout(cx)));
+            let build = wants(Source::Build).then(|| scope.spawn(|| pypto::build(cx)));
             let acl = wants(Source::Acl).then(|| scope.spawn(|| acl(cx, options)));
             if wants(Source::Libraries) {
                 // Here, while the others work: both libraries together are some MB.
@@ -140,6 +155,9 @@ impl Probes {
             probes.ptoas = answer(ptoas);
             probes.compilers = compilers.and_then(|thread| thread.join().ok());
             probes.runtime = runtime.and_then(|thread| thread.join().ok()).unwrap_or_default();
+            probes.setup = setup.and_then(|thread| thread.join().ok()).flatten();
+            probes.checkout = checkout.and_then(|thread| thread.join().ok()).flatten();
+            probes.build = build.and_then(|thread| thread.join().ok()).flatten();
             probes.acl = acl.and_then(|thread| thread.join().ok()).unwrap_or_default();
         });
         probes

@@ -16,7 +16,7 @@ const PAIRS: [(&str, &str); 4] = [
 const UV_OLD_INDEX: &str = "UV_INDEX_URL";
 
 /// Adds, for `uv`, what is set for `pip` alone.
-pub(super) fn for_uv(cx: &Context, mut client: Invocation) -> Invocation {
+pub(crate) fn for_uv(cx: &Context, mut client: Invocation) -> Invocation {
     for (pip, uv) in PAIRS {
         let set = cx.var(uv).is_some() || (uv == "UV_DEFAULT_INDEX" && cx.var(UV_OLD_INDEX).is_some());
         if let (false, Some(value)) = (set, cx.var(pip)) {
@@ -31,7 +31,7 @@ pub(super) fn for_uv(cx: &Context, mut client: Invocation) -> Invocation {
 }
 
 /// Adds, for `pip`, what is set for `uv` alone.
-pub(super) fn for_pip(cx: &Context, mut client: Invocation) -> Invocation {
+pub(crate) fn for_pip(cx: &Context, mut client: Invocation) -> Invocation {
     for (pip, uv) in PAIRS {
         let value = cx.var(uv).or_else(|| cx.var(UV_OLD_INDEX).filter(|_| pip == "PIP_INDEX_URL"));
         if let (None, Some(value)) = (cx.var(pip), value) {
@@ -42,7 +42,7 @@ pub(super) fn for_pip(cx: &Context, mut client: Invocation) -> Invocation {
 }
 
 /// For messages: the client and where it was told to look; the user part of URLs is masked.
-pub(super) fn origin(cx: &Context, client: &str) -> String {
+pub(crate) fn origin(cx: &Context, client: &str) -> String {
     let set: Vec<_> = PAIRS
         .iter()
         .flat_map(|(pip, uv)| [*pip, *uv])

@@ -1,10 +1,10 @@
 //! The ordinary Python package clients, and how one of them delivers a pinned wheel.
 
-mod mirrors;
+pub(crate) mod mirrors;
 mod pip;
 mod uv;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_context::{Context, Event};
 use pto_process::{Error as ProcessError, Invocation, Output, Status};
@@ -29,6 +29,13 @@ pub(crate) struct Workplace {
     pub(crate) tmp: PathBuf,
 }
 
+impl Workplace {
+    /// The directory that all of them are in.
+    fn downloads(&self) -> &Path {
+        self.wheels.parent().unwrap_or(&self.wheels)
+    }
+}
+
 /// What a client delivered.
 pub(crate) enum Delivery {
     /// A wheel, not yet verified.
@@ -38,7 +45,7 @@ pub(crate) enum Delivery {
 }
 
 /// How one try ended.
-enum Try {
+pub(crate) enum Try {
     Delivered(Delivery),
     /// The client is not on this machine.
     Absent,
@@ -75,8 +82,8 @@ pub(crate) fn deliver(cx: &Context, pin: &WheelPin, place: &Workplace) -> Result
     Err(if attempts.is_empty() { Error::NoClient { artifact } } else { Error::Clients { artifact, attempts } })
 }
 
-/// Runs a client. `Err(Try)` tells a client that is absent or failed from an error that ends everything.
-fn run(cx: &Context, client: Invocation, place: &Workplace) -> Result<Result<Output, Try>, Error> {
+/// Runs a client that writes under a directory. `Err(Try)` tells a client that is absent or failed from an error that ends everything.
+pub(crate) fn run(cx: &Context, client: Invocation, under: &Path) -> Result<Result<Output, Try>, Error> {
     let line = client.to_shell_line();
     let output = match client.run(cx) {
         Ok(output) => output,
@@ -93,8 +100,7 @@ fn run(cx: &Context, client: Invocation, place: &Workplace) -> Result<Result<Out
         Status::Interrupted => Err(StoreError::Interrupted.into()),
         _ if output.says_disk_full() => {
             let source = std::io::Error::new(std::io::ErrorKind::StorageFull, output.last_words(2));
-            let path = place.wheels.parent().unwrap_or(&place.wheels).to_owned();
-            Err(StoreError::NoSpace { path, source }.into())
+            Err(StoreError::NoSpace { path: under.to_owned(), source }.into())
         }
         status => {
             let ended = format!("`{}` {status}", output.program);

@@ -36,7 +36,7 @@ fn deliver(cx: &Context, pin: &WheelPin, place: &Workplace, pip: Invocation, nam
         total: pin.size,
     }
     .start();
-    if let Err(tried) = run(cx, command(cx, pin, place, pip), place)? {
+    if let Err(tried) = run(cx, command(cx, pin, place, pip), place.downloads())? {
         return Ok(tried);
     }
     drop(watching);

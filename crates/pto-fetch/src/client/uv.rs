@@ -21,7 +21,7 @@ pub(super) fn deliver(cx: &Context, pin: &WheelPin, place: &Workplace) -> Result
         total: pin.size,
     }
     .start();
-    match run(cx, command, place)? {
+    match run(cx, command, place.downloads())? {
         Ok(_) => Ok(Try::Delivered(Delivery::Tree(place.tree.clone()))),
         Err(Try::Failed { attempt, last_resort }) => match computed_sha256(&attempt.last_words) {
             Some(found) => Err(Error::Checksum {

@@ -18,6 +18,7 @@ use ureq::tls::TlsConfig;
 
 pub use download::Fetched;
 pub use failure::{Failure, HttpProblem};
+pub use roots::tls;
 
 use crate::error::Error;
 use proxy::Proxies;

@@ -13,7 +13,12 @@ const VARIABLES: [&str; 3] = ["SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE"]
 const FILES: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
-pub(super) fn tls(cx: &Context) -> Result<TlsConfig, Error> {
+/// The certificates of `SSL_CERT_FILE`, `PIP_CERT` or `REQUESTS_CA_BUNDLE`, else those of the system, else those that are built in:
+/// for whoever talks to a server by itself.
+///
+/// # Errors
+/// A file that was named cannot be read.
+pub fn tls(cx: &Context) -> Result<TlsConfig, Error> {
     let named = VARIABLES.iter().find_map(|name| cx.var_os(name)).map(|file| cx.cwd().join(file));
     let certificates = match &named {
         Some(file) => {

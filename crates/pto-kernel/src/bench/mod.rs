@@ -85,6 +85,9 @@ pub fn bench_kernels(
     options: &BenchOptions,
 ) -> Result<BenchReport, RunError> {
     let target = workshop.target();
+    for message in options.sweep.iter().filter_map(Sweep::note) {
+        cx.emit(Event::Warning { message });
+    }
     let tried = suite.each(|kernel| match bench_kernel(cx, workshop, kernel, options) {
         Err(error) if error.fault() == Fault::Interrupt => {
             let why = NotTried { status: KernelStatus::Interrupted, problem: Problem::from(&error), usage: false };

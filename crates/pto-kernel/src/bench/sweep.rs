@@ -15,8 +15,19 @@ pub struct Sweep {
     given: String,
     /// The dim.
     pub dim: String,
-    /// Its lengths, each at least 1.
+    /// Its lengths, each at least 1, each once.
     pub lengths: Vec<i64>,
+    /// Those that were given more than once.
+    pub repeated: Vec<i64>,
+}
+
+impl Sweep {
+    /// What became of lengths that were given more than once; `None` if none was.
+    pub fn note(&self) -> Option<String> {
+        let repeated: Vec<String> = self.repeated.iter().map(i64::to_string).collect();
+        let times = if repeated.len() == 1 { "it is timed once" } else { "each is timed once" };
+        (!repeated.is_empty()).then(|| format!("`{}` has {} more than once: {times}", self.given, repeated.join(", ")))
+    }
 }
 
 impl FromStr for Sweep {
@@ -29,14 +40,21 @@ impl FromStr for Sweep {
             help: Some("write `n=4096..1048576:x2`, `n=4096..65536:+4096` or `n=100,200,400`".to_owned()),
         };
         let (dim, values) = given.split_once('=').ok_or_else(|| refuse("it has no `=`"))?;
-        let lengths = lengths(values).map_err(|problem| refuse(&problem))?;
-        Ok(Self { given: given.to_owned(), dim: dim.trim().to_owned(), lengths })
+        let (mut once, mut repeated) = (Vec::new(), Vec::new());
+        for length in lengths(values).map_err(|problem| refuse(&problem))? {
+            let seen = if once.contains(&length) { &mut repeated } else { &mut once };
+            if !seen.contains(&length) {
+                seen.push(length);
+            }
+        }
+        Ok(Self { given: given.to_owned(), dim: dim.trim().to_owned(), lengths: once, repeated })
     }
 }
 
 fn lengths(values: &str) -> Result<Vec<i64>, String> {
     let Some((from, rest)) = values.split_once("..") else {
-        return values.split(',').map(length).collect();
+        let lengths: Vec<i64> = values.split(',').map(length).collect::<Result<_, _>>()?;
+        return if lengths.len() > MOST { Err(format!("it has more than {MOST} lengths")) } else { Ok(lengths) };
     };
     let (to, step) = rest.split_once(':').unwrap_or((rest, "x2"));
     let (from, to) = (length(from)?, length(to)?);
@@ -70,10 +88,10 @@ fn length(text: &str) -> Result<i64, String> {
 /// The cases of all sweeps together, the last one varying fastest. A dim that is not swept has its value of `base`.
 ///
 /// # Errors
-/// A sweep of a dim that is none or is static; far too many cases.
+/// A sweep of a dim that is none or is static, or that another one sweeps; far too many cases.
 pub fn sweep_cases(manifest: &Manifest, base: &Case, sweeps: &[Sweep]) -> Result<Vec<Case>, KernelError> {
     let mut cases = vec![Case { origin: Origin::Asked, ..base.clone() }];
-    for sweep in sweeps {
+    for (index, sweep) in sweeps.iter().enumerate() {
         let refuse = |problem: String, help| Err(KernelError::CaseFilter { given: sweep.given.clone(), problem, help });
         match manifest.dims.get(&sweep.dim) {
             Some(Dim::Dynamic) => {}
@@ -84,6 +102,10 @@ pub fn sweep_cases(manifest: &Manifest, base: &Case, sweeps: &[Sweep]) -> Result
                 let help = nearest_help(&sweep.dim, manifest.dynamic_dims());
                 return refuse(format!("sweeps `{}`, which is no dim of `{}`", sweep.dim, manifest.name), help);
             }
+        }
+        if sweeps[..index].iter().any(|before| before.dim == sweep.dim) {
+            let help = Some(format!("write all lengths of `{0}` as one list, `{0}=100,200`", sweep.dim));
+            return refuse(format!("sweeps `{}` a second time", sweep.dim), help);
         }
         if cases.len() * sweep.lengths.len() > MOST {
             return refuse(format!("makes more than {MOST} cases"), None);
@@ -111,6 +133,15 @@ mod tests {
         assert_eq!(lengths("n=4..33"), [4, 8, 16, 32]);
         assert_eq!(lengths("n=4..11:+3"), [4, 7, 10]);
         assert_eq!(lengths("n=7, 5"), [7, 5]);
+    }
+
+    #[test]
+    fn what_is_given_twice_is_kept_once_and_said() {
+        let sweep: Sweep = "n=64,128,64,64,7,128".parse().unwrap();
+        assert_eq!((&sweep.lengths[..], &sweep.repeated[..]), (&[64, 128, 7][..], &[64, 128][..]));
+        let note = sweep.note().unwrap();
+        assert_eq!(note, "`n=64,128,64,64,7,128` has 64, 128 more than once: each is timed once");
+        assert_eq!("n=64,128".parse::<Sweep>().unwrap().note(), None);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Why there is no binding.
 
 use std::io;
+use std::path::PathBuf;
 
+use pto_context::is_disk_full;
 use pto_golden::DType;
 
 /// Why a package was not written or not built.
@@ -19,6 +21,20 @@ pub enum BindError {
     /// A file cannot be read or written.
     #[error("cannot write the package")]
     Io(#[from] io::Error),
+    /// The place of the package is taken by something that is no directory.
+    #[error("`{}` is there and is no directory", .dir.display())]
+    NotADirectory {
+        /// The place.
+        dir: PathBuf,
+    },
+    /// Python does not say what it was asked for.
+    #[error("`{line}` {found}, expected a path on one line")]
+    NoAnswer {
+        /// The command.
+        line: String,
+        /// What it did instead.
+        found: String,
+    },
     /// A program is not there.
     #[error("cannot start `{program}`")]
     NoProgram {
@@ -37,10 +53,12 @@ pub enum BindError {
         said: String,
     },
     /// CMake could not build it.
-    #[error("`{line}` failed\n{said}")]
+    #[error("`{line}` {ended}\n{said}")]
     Cmake {
         /// The command.
         line: String,
+        /// How it ended.
+        ended: String,
         /// Its last words.
         said: String,
     },
@@ -57,7 +75,9 @@ impl BindError {
                 "install it, for example with `pip install cmake ninja`; `--no-build` only writes the package"
                     .to_owned(),
             ),
-            Self::NoProgram { .. } => Some("name the interpreter with `--python`".to_owned()),
+            Self::Io(error) if is_disk_full(error) => Some("free some space and run again".to_owned()),
+            Self::NotADirectory { .. } => Some("name another directory".to_owned()),
+            Self::NoProgram { .. } | Self::NoAnswer { .. } => Some("name the interpreter with `--python`".to_owned()),
             Self::NoPybind { python, .. } => {
                 Some(format!("`{python} -m pip install pybind11`, or name another with `--python`"))
             }

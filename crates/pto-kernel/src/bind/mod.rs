@@ -48,8 +48,9 @@ pub struct Package {
 /// Writes a package. What is there already under the same names is replaced, everything else stays.
 ///
 /// # Errors
-/// A type has no counterpart in NumPy, or a file cannot be written.
+/// A type has no counterpart in NumPy, the place is taken, or a file cannot be written.
 pub fn generate(request: &BindRequest<'_>, dir: &Path) -> Result<Package, BindError> {
+    refuse_taken(dir)?;
     let render = Render::new(request)?;
     let module = render.module.clone();
     let mut files = Vec::new();
@@ -64,6 +65,17 @@ pub fn generate(request: &BindRequest<'_>, dir: &Path) -> Result<Package, BindEr
         files.push(to);
     }
     Ok(Package { dir: dir.to_path_buf(), module, files })
+}
+
+/// Refuses a place where no package can be, which can be asked before the kernel is built.
+///
+/// # Errors
+/// Something that is no directory lies there.
+pub fn refuse_taken(dir: &Path) -> Result<(), BindError> {
+    match std::fs::metadata(dir) {
+        Ok(found) if !found.is_dir() => Err(BindError::NotADirectory { dir: dir.to_path_buf() }),
+        _ => Ok(()),
+    }
 }
 
 /// The libraries of a directory: a kernel's runtime, and the other side of a mix kernel, lie beside it.

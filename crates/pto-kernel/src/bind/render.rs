@@ -29,7 +29,7 @@ impl<'a> Render<'a> {
                 return Err(BindError::NoType { arg: arg.name.clone(), dtype: tensor.dtype });
             }
         }
-        Ok(Self { request, module: request.manifest.name.replace('-', "_") })
+        Ok(Self { request, module: module_name(&request.manifest.name) })
     }
 
     /// All files with their text.
@@ -245,4 +245,33 @@ const fn numpy_name(dtype: DType) -> Option<&'static str> {
 /// An expression holds names, numbers and operators, none of which Python or JSON would escape.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Names that a package cannot have: keywords of Python, and modules that Python or NumPy would take for their own (of
+/// Python 3.11: `sys.stdlib_module_names`).
+const TAKEN: &str = include_str!("taken.txt");
+
+/// The kernel's name as Python can import it.
+fn module_name(kernel: &str) -> String {
+    let name = kernel.replace('-', "_");
+    if TAKEN.split_whitespace().any(|taken| taken == name) { name + "_kernel" } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_package_has_a_name_that_python_needs() {
+        for (kernel, module) in [
+            ("vec-add", "vec_add"),
+            ("lambda", "lambda_kernel"),
+            ("None", "None_kernel"),
+            ("select", "select_kernel"),
+            ("numpy", "numpy_kernel"),
+            ("Select", "Select"),
+        ] {
+            assert_eq!(module_name(kernel), module);
+        }
+    }
 }

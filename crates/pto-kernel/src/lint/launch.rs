@@ -1,6 +1,6 @@
 //! `block-dim-grows` in sources: `<<<(n + TILE - 1) / TILE, ...>>>`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use tree_sitter::Node;
 
@@ -13,21 +13,26 @@ const BOUNDS: [&str; 7] = ["min", "MIN", "clamp", "?", "<=", ">=", "%"];
 
 pub(super) fn check(source: &Source) -> Vec<Finding> {
     let launchers = source.functions().iter().filter(|function| function.body.is_some());
-    launchers
-        .flat_map(|function| function.launches.iter().filter_map(|launch| grows(source, function, launch)))
-        .collect()
+    let of_function = |function: &Function| {
+        let values = if function.launches.is_empty() { HashMap::new() } else { only_values(source, function) };
+        function.launches.iter().filter_map(|launch| grows(source, function, launch, &values)).collect::<Vec<_>>()
+    };
+    launchers.flat_map(of_function).collect()
 }
 
-fn grows(source: &Source, function: &Function, launch: &LaunchSite) -> Option<Finding> {
-    let mut expression = launch.config.first()?.trim().to_owned();
+fn grows(
+    source: &Source,
+    function: &Function,
+    launch: &LaunchSite,
+    values: &HashMap<&str, Option<&str>>,
+) -> Option<Finding> {
+    let written = launch.config.first()?.trim();
     // A variable that is given its value once, where it is declared, stands for that value.
-    if let Some(value) = only_value(source, function, &expression) {
-        expression = value;
-    }
+    let expression = values.get(written).copied().flatten().unwrap_or(written);
     let divides = expression.contains('/') || expression.to_ascii_lowercase().contains("ceil");
     let bounded = BOUNDS.iter().any(|bound| expression.contains(bound));
     let sizes = sizes(function);
-    let size = words(&expression).find(|word| sizes.contains(word))?;
+    let size = words(expression).find(|word| sizes.contains(word))?;
     if !divides || bounded {
         return None;
     }
@@ -49,22 +54,23 @@ fn sizes(function: &Function) -> HashSet<&str> {
         .collect()
 }
 
-fn only_value(source: &Source, function: &Function, name: &str) -> Option<String> {
-    let body = function.body.clone()?;
-    let root = source.tree().root_node().descendant_for_byte_range(body.start, body.end.saturating_sub(1))?;
-    let is_name = |node: Option<Node>| node.is_some_and(|node| text(source.text(), node) == name);
-    let mut values = Vec::new();
+/// The variables of a function with the value that they are given where they are declared; without one where they are given
+/// several.
+fn only_values<'s>(source: &'s Source, function: &Function) -> HashMap<&'s str, Option<&'s str>> {
+    let mut values = HashMap::new();
+    let Some(body) = function.body.clone() else { return values };
+    let root = source.tree().root_node();
+    let Some(root) = root.descendant_for_byte_range(body.start, body.end.saturating_sub(1)) else { return values };
+    let field = |node: Node<'s>, name| node.child_by_field_name(name).map(|node| text(source.text(), node));
     for node in walk(root) {
-        match node.kind() {
-            "init_declarator" if is_name(node.child_by_field_name("declarator")) => {
-                values.push(node.child_by_field_name("value")?);
-            }
-            "assignment_expression" if is_name(node.child_by_field_name("left")) => return None,
-            _ => {}
+        let (name, value) = match node.kind() {
+            "init_declarator" => (field(node, "declarator"), field(node, "value")),
+            "assignment_expression" => (field(node, "left"), None),
+            _ => continue,
+        };
+        if let Some(name) = name {
+            values.entry(name).and_modify(|known| *known = None).or_insert(value);
         }
     }
-    match values[..] {
-        [value] => Some(text(source.text(), value).to_owned()),
-        _ => None,
-    }
+    values
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pto_platform::{Soc, Target};
 use tree_sitter::Node;
 
-use super::tree::{callee, text, walk};
+use super::tree::{callee, text, walk_outside};
 use super::{Finding, Place, Rule, Subject};
 use crate::source::Source;
 
@@ -13,7 +13,7 @@ pub(super) fn check(source: &Source, subject: &Subject) -> Vec<Finding> {
     let counts = core_counts(&subject.targets);
     let place = Place::of(source);
     let mut findings = Vec::new();
-    for node in walk(source.tree().root_node()).filter(|node| !is_checked_or_unknown(source.text(), *node)) {
+    for node in walk_outside(source.tree().root_node(), |node| is_checked_or_unknown(source.text(), node)) {
         match node.kind() {
             "number_literal" | "binary_expression" => findings.extend(ub_size(source, node, place)),
             "init_declarator" | "assignment_expression" | "preproc_def" => {
@@ -29,19 +29,11 @@ pub(super) fn check(source: &Source, subject: &Subject) -> Vec<Finding> {
 /// A size in an assertion is one that is compared with, not relied on; in what the grammar does not understand it can be
 /// anything.
 fn is_checked_or_unknown(source: &str, node: Node) -> bool {
-    let mut above = Some(node);
-    while let Some(node) = above {
-        let is_assertion = match node.kind() {
-            "static_assert_declaration" | "ERROR" => true,
-            "call_expression" => callee(source, node).is_some_and(|name| name.to_ascii_lowercase().contains("assert")),
-            _ => false,
-        };
-        if is_assertion {
-            return true;
-        }
-        above = node.parent();
+    match node.kind() {
+        "static_assert_declaration" | "ERROR" => true,
+        "call_expression" => callee(source, node).is_some_and(|name| name.to_ascii_lowercase().contains("assert")),
+        _ => false,
     }
-    false
 }
 
 /// The whole UB of a generation: `196608`, `192 * 1024`, `0x30000`.

@@ -9,9 +9,23 @@ pub(super) fn text<'a>(source: &'a str, node: Node) -> &'a str {
 
 /// All nodes below one, itself first, in the order of the text.
 pub(super) fn walk(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    walk_outside(root, |_| false)
+}
+
+/// The same without the nodes that `is_left_out` says, and all that is below these. To ask each node for its parents would
+/// take time with the square of the text: the grammar finds a parent by looking for it from the root.
+pub(super) fn walk_outside<'t>(
+    root: Node<'t>,
+    is_left_out: impl Fn(Node<'t>) -> bool,
+) -> impl Iterator<Item = Node<'t>> {
     let mut stack = vec![root];
     std::iter::from_fn(move || {
-        let node = stack.pop()?;
+        let node = loop {
+            let node = stack.pop()?;
+            if !is_left_out(node) {
+                break node;
+            }
+        };
         let mut cursor = node.walk();
         let children: Vec<Node> = node.children(&mut cursor).collect();
         stack.extend(children.into_iter().rev());

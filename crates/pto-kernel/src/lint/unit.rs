@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tree_sitter::Node;
 
-use super::tree::{callee, text, walk};
+use super::tree::{callee, text, walk, walk_outside};
 use crate::source::{Function, Source};
 
 /// More headers than any kernel has; a tree of generated ones ends here.
@@ -95,27 +95,23 @@ impl<'a> Unit<'a> {
     }
 
     fn find_flagged(&self) -> HashSet<String> {
-        let calls: Vec<(&String, HashSet<&str>)> = self
-            .functions
-            .keys()
-            .map(|name| {
-                let definitions = self.definitions(name);
-                let called = definitions.iter().flat_map(|d| called(d.source.text(), d.body)).collect();
-                (name, called)
-            })
-            .collect();
-        let mut flagged: HashSet<String> = ["set_flag", "wait_flag"].map(str::to_owned).into();
-        flagged.extend(self.macros.iter().filter(|(_, text)| text.contains("_flag")).map(|(name, _)| name.clone()));
-        loop {
-            let more = calls.iter().filter(|(name, called)| {
-                !flagged.contains(*name) && called.iter().any(|callee| flagged.contains(*callee))
-            });
-            let more: Vec<String> = more.map(|(name, _)| (*name).clone()).collect();
-            if more.is_empty() {
-                return flagged;
+        let mut callers: HashMap<&str, Vec<&str>> = HashMap::new();
+        for name in self.functions.keys() {
+            for definition in self.definitions(name) {
+                for callee in called(definition.source.text(), definition.body) {
+                    callers.entry(callee).or_default().push(name);
+                }
             }
-            flagged.extend(more);
         }
+        let mut open: Vec<&str> = vec!["set_flag", "wait_flag"];
+        open.extend(self.macros.iter().filter(|(_, text)| text.contains("_flag")).map(|(name, _)| name.as_str()));
+        let mut flagged = HashSet::new();
+        while let Some(name) = open.pop() {
+            if flagged.insert(name.to_owned()) {
+                open.extend(callers.get(name).into_iter().flatten());
+            }
+        }
+        flagged
     }
 }
 
@@ -140,27 +136,21 @@ fn macro_functions(source: &Source) -> HashMap<String, String> {
     macros.collect()
 }
 
-/// `constexpr event_t LOADED = EVENT_ID0;` outside of functions, and `#define LOADED EVENT_ID0`.
+/// `constexpr event_t LOADED = EVENT_ID0;` outside of functions, and `#define LOADED EVENT_ID0` anywhere.
 fn global_constants(source: &Source) -> Vec<(String, String)> {
     let text_of = |node: Node| text(source.text(), node).trim().to_owned();
-    let constants = walk(source.tree().root_node()).filter_map(|node| match node.kind() {
-        "preproc_def" => {
-            Some((text_of(node.child_by_field_name("name")?), text_of(node.child_by_field_name("value")?)))
-        }
-        "declaration" if is_outside(node) && text(source.text(), node).contains("const") => {
-            let declarator = node.child_by_field_name("declarator").filter(|node| node.kind() == "init_declarator")?;
-            Some((
-                text_of(declarator.child_by_field_name("declarator")?),
-                text_of(declarator.child_by_field_name("value")?),
-            ))
-        }
-        _ => None,
-    });
-    constants.filter(|(_, value)| value.chars().all(|c| c.is_alphanumeric() || c == '_')).collect()
-}
-
-fn is_outside(node: Node) -> bool {
-    std::iter::successors(node.parent(), Node::parent).all(|above| above.kind() != "compound_statement")
+    let pair = |node: Node, name: &str| {
+        Some((text_of(node.child_by_field_name(name)?), text_of(node.child_by_field_name("value")?)))
+    };
+    let root = source.tree().root_node();
+    let macros =
+        walk(root).filter(|node| node.kind() == "preproc_def").filter_map(|definition| pair(definition, "name"));
+    let declarations = walk_outside(root, |node| node.kind() == "compound_statement")
+        .filter(|node| node.kind() == "declaration" && text(source.text(), *node).contains("const"))
+        .filter_map(|declaration| declaration.child_by_field_name("declarator"))
+        .filter(|declarator| declarator.kind() == "init_declarator")
+        .filter_map(|declarator| pair(declarator, "declarator"));
+    macros.chain(declarations).filter(|(_, value)| value.chars().all(|c| c.is_alphanumeric() || c == '_')).collect()
 }
 
 /// Headers in quotes that lie beside the source, and those that they include.

@@ -1,5 +1,7 @@
 //! `vector-mask`: the lane mask of A2/A3 is set before the first vector instruction.
 
+use std::collections::HashMap;
+
 use pto_platform::{Core, Target};
 
 use super::tree::{callee, text, walk};
@@ -85,7 +87,7 @@ pub(super) fn check(unit: &Unit<'_>, subject: &Subject) -> Vec<Finding> {
 }
 
 fn kernel_without_mask(unit: &Unit<'_>, kernel: &Definition<'_>) -> Option<Finding> {
-    let mut walk = Walk { unit, stack: Vec::new(), seen: Vec::new() };
+    let mut walk = Walk { unit, stack: Vec::new(), seen: Vec::new(), done: HashMap::new() };
     let first = match walk.body(kernel) {
         End::Instruction(first) => first,
         End::Unknown | End::None => return None,
@@ -120,11 +122,15 @@ struct Walk<'u> {
     unit: &'u Unit<'u>,
     stack: Vec<String>,
     seen: Vec<&'static str>,
+    /// Bodies that were walked to their end, and how deep that was: once more gives nothing new, unless it is less deep.
+    done: HashMap<usize, usize>,
 }
 
 impl<'u> Walk<'u> {
     fn body(&mut self, definition: &Definition<'u>) -> End<'u> {
-        if self.stack.len() > DEEPEST || self.stack.contains(&definition.function.name) {
+        let (body, depth) = (definition.body.id(), self.stack.len());
+        let is_done = self.done.get(&body).is_some_and(|done| *done <= depth);
+        if depth > DEEPEST || is_done || self.stack.contains(&definition.function.name) {
             return End::None;
         }
         self.stack.push(definition.function.name.clone());
@@ -144,6 +150,7 @@ impl<'u> Walk<'u> {
             }
         }
         self.stack.pop();
+        self.done.insert(body, depth);
         End::None
     }
 

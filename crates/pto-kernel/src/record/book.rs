@@ -2,14 +2,20 @@
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use pto_store::Lock;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::markdown;
 use super::model::Record;
 use crate::hex::hex;
 use crate::write;
+
+/// Writing a few hundred records takes well below a second.
+const LONGEST_TURN: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(5);
 
 /// A directory of records, with a Markdown log of them all.
 #[derive(Debug, Clone)]
@@ -64,23 +70,39 @@ impl Logbook {
     }
 
     /// Adds records, each in the place of the one of the same name, and writes the log anew, of all that can be read. Each
-    /// file is there whole or as it was.
+    /// file is there whole or as it was. One that cannot be written keeps none of the others from it.
     ///
     /// # Errors
-    /// A file cannot be written.
+    /// A file cannot be written; the first of them.
     pub fn save(&self, records: &[Record]) -> io::Result<Vec<PathBuf>> {
         fs_err::create_dir_all(&self.dir)?;
-        let mut paths = Vec::new();
-        for record in records {
-            let path = self.place(record, &record.file_name());
-            write::whole(&path, &serde_json::to_vec_pretty(record)?)?;
-            paths.push(path);
-            if let Some(old) = record.superseded() {
-                remove(&self.place(record, &old))?;
+        let _turn = self.turn();
+        let written: Vec<io::Result<PathBuf>> = records.iter().map(|record| self.add(record)).collect();
+        let log = markdown::log(&self.contents()?.entries);
+        write::whole(&self.log(), log.as_bytes())?;
+        written.into_iter().collect()
+    }
+
+    fn add(&self, record: &Record) -> io::Result<PathBuf> {
+        let path = self.place(record, &record.file_name());
+        write::whole(&path, &serde_json::to_vec_pretty(record)?)?;
+        if let Some(old) = record.superseded() {
+            remove(&self.place(record, &old))?;
+        }
+        Ok(path)
+    }
+
+    /// One process at a time: whoever lists the records must not write the log after somebody who has listed more. Only for
+    /// a while, since records are worth more than their log.
+    fn turn(&self) -> Option<Lock> {
+        let start = Instant::now();
+        while start.elapsed() < LONGEST_TURN {
+            match Lock::try_acquire(&self.dir.join(".lock")) {
+                Ok(None) => std::thread::sleep(POLL),
+                turn => return turn.ok().flatten(),
             }
         }
-        write::whole(&self.log(), markdown::log(&self.contents()?.entries).as_bytes())?;
-        Ok(paths)
+        None
     }
 
     /// The file of a record. Of two kernels that have one name, the later one's file has a digest of its manifest's path.
@@ -126,12 +148,21 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
+/// What every record says, of whatever version.
+#[derive(Deserialize)]
+struct Form {
+    schema: String,
+}
+
+/// Anybody may have put the file here: no pipe is waited for, and no more is read than a record can have. Its schema is asked
+/// first, since a record of newer tools may lack what is looked for here, or have it in another form.
 fn read(path: &Path) -> io::Result<Record> {
     let refuse =
         |why: String| io::Error::new(ErrorKind::InvalidData, format!("`{}` is no record: {why}", path.display()));
-    let record: Record = serde_json::from_slice(&fs_err::read(path)?).map_err(|error| refuse(error.to_string()))?;
-    if record.schema != Record::SCHEMA {
-        return Err(refuse(format!("its schema is `{}`, expected `{}`", record.schema, Record::SCHEMA)));
+    let bytes = crate::read::regular(path)?;
+    let form: Form = serde_json::from_slice(&bytes).map_err(|error| refuse(error.to_string()))?;
+    if form.schema != Record::SCHEMA {
+        return Err(refuse(format!("its schema is `{:.80}`, expected `{}`", form.schema, Record::SCHEMA)));
     }
-    Ok(record)
+    serde_json::from_slice(&bytes).map_err(|error| refuse(error.to_string()))
 }

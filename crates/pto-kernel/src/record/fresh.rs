@@ -33,8 +33,8 @@ impl Freshness {
             }
         }
         if let Some(tree) = &digests.headers {
-            match digest::tree(&tree.path) {
-                Ok(now) if now.sha256 == tree.sha256 => {}
+            match digest::tree_of(&tree.path, tree.files) {
+                Ok(Some(now)) if now.sha256 == tree.sha256 => {}
                 Ok(_) => changes.push(format!("PTO-ISA's headers in `{}` have changed", tree.path.display())),
                 Err(error) => changes.push(format!("PTO-ISA's headers: {error}")),
             }

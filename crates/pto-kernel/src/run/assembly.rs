@@ -108,7 +108,7 @@ fn key(cx: &Context, ptoas: &Assembler, source: &Path, options: AssembleOptions)
     add(&modified.as_nanos().to_le_bytes());
     add(format!("{options:?}").as_bytes());
     add(source.as_os_str().as_encoded_bytes());
-    add(&fs_err::read(cx.cwd().join(source))?);
+    add(&crate::read::regular(&cx.cwd().join(source))?);
     Ok(hex(&hash.finalize()[..16]))
 }
 

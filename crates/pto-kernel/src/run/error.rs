@@ -260,6 +260,7 @@ impl RunError {
             Self::Plan(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Plan(error) if error.is_the_kernels() => Fault::Kernel,
             Self::Launch(error) if error.is_the_kernels() => Fault::Kernel,
+            Self::Launch(error) if error.is_usage() => Fault::Input,
             Self::NoPath(error) if error.is_usage() => Fault::Input,
             Self::OtherArch { .. } | Self::LinkedWithModel { .. } => Fault::Kernel,
             Self::Kernel(_)

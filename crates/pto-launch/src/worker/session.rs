@@ -38,6 +38,8 @@ pub(super) struct Session {
     kernel: ManuallyDrop<Library>,
 }
 
+const ACL_ERROR_INVALID_PARAM: i32 = 100_000;
+
 /// What ends a launch early.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stop {
@@ -54,8 +56,7 @@ pub(super) enum Stop {
 impl Session {
     /// Opens the device and loads the kernel.
     pub(super) fn open(exchange: &Exchange, request: &LaunchRequest) -> Result<Self, Refusal> {
-        let (device, stream) = open_device(request)
-            .map_err(|error| Refusal::Setup { message: error.to_string(), hint: error.hint().map(str::to_owned) })?;
+        let (device, stream) = open_device(request).map_err(|error| not_opened(&error))?;
         super::tell_run_mode(exchange, device.acl());
         exchange.enter(0, Phase::Load);
         let kernel = load(&request.library)?;
@@ -220,6 +221,17 @@ fn open_device(request: &LaunchRequest) -> Result<(Device, Stream), pto_acl::Err
     let device = Device::open(&acl, request.device)?;
     let stream = device.stream()?;
     Ok((device, stream))
+}
+
+fn not_opened(error: &pto_acl::Error) -> Refusal {
+    let message = error.to_string();
+    match error {
+        // We pass it nothing: what it takes exception to is what the environment says.
+        pto_acl::Error::Call(call) if call.call == "aclInit" && call.code == ACL_ERROR_INVALID_PARAM => {
+            Refusal::Environment { message }
+        }
+        _ => Refusal::Setup { message, hint: error.hint().map(str::to_owned) },
+    }
 }
 
 fn load(library: &Path) -> Result<ManuallyDrop<Library>, Refusal> {

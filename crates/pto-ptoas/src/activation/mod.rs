@@ -86,7 +86,8 @@ pub fn activation(cx: &Context, options: &ActivationOptions) -> Result<Activatio
     for (name, front) in &front {
         variables.insert(name.clone(), in_front(front, &cx.var(name).unwrap_or_default()));
     }
-    python_path(cx, &root, &mut variables);
+    let own = src.map(|src| src.join("python")).filter(|dir| dir.join("pypto").is_dir());
+    python_path(cx, own.as_deref(), &root, &mut variables);
     Ok(Activation { variables })
 }
 
@@ -98,19 +99,27 @@ fn path_entries(home: &Path, root: &Path) -> Vec<String> {
     dirs.filter(|dir| dir.is_dir()).map(|dir| dir.display().to_string()).collect()
 }
 
-/// Where another package of the same name would be imported in place of the pinned one, the pinned one comes first. Empty
-/// entries, which Python takes for the working directory, are dropped.
-fn python_path(cx: &Context, root: &Path, variables: &mut BTreeMap<String, String>) {
+/// The checkout's own Python comes first, since its extension is built into it. Where another package of the same name
+/// would be imported in place of the pinned PTOAS, that comes before it. Empty entries, which Python takes for the working
+/// directory, are dropped.
+fn python_path(cx: &Context, own: Option<&Path>, root: &Path, variables: &mut BTreeMap<String, String>) {
     const NAME: &str = "PYTHONPATH";
-    let Some(value) = variables.get(NAME).cloned().or_else(|| cx.var(NAME)) else { return };
-    let own: Vec<String> = match Launcher::find(root) {
+    let value = variables.get(NAME).cloned().or_else(|| cx.var(NAME));
+    if value.is_none() && own.is_none() {
+        return;
+    }
+    let value = value.unwrap_or_default();
+    let ptoas: Vec<String> = match Launcher::find(root) {
         Some(_) => site_packages(root).iter().map(|dir| dir.display().to_string()).collect(),
         None => Vec::new(),
     };
-    let shadows = |entry: &String| !own.contains(entry) && Path::new(entry).join("ptoas").is_dir();
-    let front = if entries(&value).iter().any(shadows) { own } else { Vec::new() };
+    let shadows = |entry: &String| !ptoas.contains(entry) && Path::new(entry).join("ptoas").is_dir();
+    let mut front: Vec<String> = own.iter().map(|dir| dir.display().to_string()).collect();
+    if entries(&value).iter().any(shadows) {
+        front.extend(ptoas);
+    }
     let clean = in_front(&front, &value);
-    if value.split(':').any(str::is_empty) {
+    if !value.is_empty() && value.split(':').any(str::is_empty) {
         let message = "`PYTHONPATH` had an empty entry, which Python takes for the working directory; it is dropped";
         cx.emit(Event::Warning { message: message.to_owned() });
     }
@@ -236,6 +245,21 @@ export PYTHONPATH=$ASCEND_HOME_PATH/python/site-packages:$PYTHONPATH
         assert!(world.warnings().contains("empty entry"));
         let quiet = activation(&world.cx(&[("PATH", "/bin")]), &world.options(false)).unwrap();
         assert_eq!(quiet.variables.get("PYTHONPATH"), None);
+    }
+
+    #[test]
+    fn the_checkouts_own_python_comes_first() {
+        let world = World::new(SET_ENV);
+        world.file("src/python/pypto/__init__.py", "");
+        let options = ActivationOptions { src: Some(world.dir.path().join("src")), ..world.options(true) };
+        let got = activation(&world.cx(&[("PATH", "/bin")]), &options).unwrap();
+        let packages = "@/home/ptoas/lib/python3.10/site-packages:@/cann/python/site-packages";
+        assert_eq!(world.value(&got, "PYTHONPATH"), format!("@/src/python:{packages}"));
+        let plain = ActivationOptions { cann: None, ..options };
+        assert_eq!(
+            world.value(&activation(&world.cx(&[("PATH", "/bin")]), &plain).unwrap(), "PYTHONPATH"),
+            "@/src/python"
+        );
     }
 
     #[test]

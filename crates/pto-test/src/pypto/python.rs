@@ -40,6 +40,8 @@ pub struct Python {
     version: String,
     packages: Vec<PathBuf>,
     uv: PathBuf,
+    /// Whether every user has to reach it.
+    for_all: bool,
 }
 
 impl Python {
@@ -80,7 +82,7 @@ impl Python {
             crate::absent("another user cannot start this machine's Python");
             return None;
         };
-        Some(Self { interpreter, version, ..mine })
+        Some(Self { interpreter, version, for_all: true, ..mine })
     }
 
     fn ask(cx: &Context, python: &str) -> Result<Self, String> {
@@ -108,12 +110,13 @@ impl Python {
             version: (*version).to_owned(),
             packages: packages.iter().map(PathBuf::from).collect(),
             uv: uv.into(),
+            for_all: false,
         })
     }
 }
 
 impl Project {
-    /// Sets `PYPTO_HOME` up as `setup` does: a venv with the build tools, and uv. Copies, so that every user may read them.
+    /// Sets `PYPTO_HOME` up as `setup` does: a venv with the build tools, and uv.
     ///
     /// # Panics
     /// Python cannot make a venv.
@@ -127,7 +130,11 @@ impl Project {
         }
         let bin = home.join("bin");
         fs_err::create_dir_all(&bin).unwrap();
-        fs_err::copy(&python.uv, bin.join("uv")).unwrap();
+        if python.for_all {
+            fs_err::copy(&python.uv, bin.join("uv")).unwrap();
+        } else {
+            fs_err::os::unix::fs::symlink(&python.uv, bin.join("uv")).unwrap();
+        }
     }
 
     /// What the project's Python prints for a program.

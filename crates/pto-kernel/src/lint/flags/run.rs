@@ -11,6 +11,8 @@ use super::state::State;
 
 /// Helpers are entered this deep.
 const DEEPEST: usize = 12;
+/// More calls than this on one way through a kernel nobody wrote: helpers that call helpers several times, level by level.
+const MOST_CALLS: usize = 10_000;
 
 /// A condition, and whether it holds: one way through it.
 pub(super) type Choice = (String, bool);
@@ -74,7 +76,10 @@ impl<'u> Run<'u> {
         names: HashMap<String, String>,
         state: &mut State<'u>,
     ) -> Result<Vec<State<'u>>, GiveUp> {
-        if self.frames.len() > DEEPEST || self.frames.iter().any(|frame| frame.definition.body == definition.body) {
+        if self.calls > MOST_CALLS
+            || self.frames.len() > DEEPEST
+            || self.frames.iter().any(|frame| frame.definition.body == definition.body)
+        {
             return Err(GiveUp);
         }
         if definition.body.has_error()

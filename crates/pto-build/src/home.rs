@@ -1,0 +1,112 @@
+//! PyPTO's home: the directory of all that is installed for a checkout.
+
+use std::path::{Path, PathBuf};
+
+use pto_context::Context;
+use pto_store::{Lock, Slot};
+
+/// What every checkout of PyPTO has.
+const PINS: &str = "toolchain/versions.env";
+/// How the name of a file ends that has no name of its own yet.
+const DRAFT: &str = "-new";
+
+/// `$PYPTO_HOME`. Nothing is looked at until somebody asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    root: PathBuf,
+}
+
+impl Home {
+    /// The home: what was named, else `PYPTO_HOME`, else `/opt/pypto`.
+    pub fn of(cx: &Context, named: Option<&Path>) -> Self {
+        Self { root: named.map_or_else(|| pto_checkout::pypto_home(cx), |named| cx.cwd().join(named)) }
+    }
+
+    /// Its directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The Python environment.
+    pub fn venv(&self) -> PathBuf {
+        self.root.join("venv")
+    }
+
+    /// The environment's interpreter.
+    pub fn python(&self) -> PathBuf {
+        self.venv().join("bin/python")
+    }
+
+    /// What goes on `PATH`.
+    pub fn bin(&self) -> PathBuf {
+        self.root.join("bin")
+    }
+
+    /// The `uv` that checkouts' owners can use.
+    pub fn uv(&self) -> PathBuf {
+        self.bin().join("uv")
+    }
+
+    /// Where Pythons are that `uv` has installed for this home.
+    pub fn pythons(&self) -> PathBuf {
+        self.root.join("python")
+    }
+
+    /// The place of the environment, in which one is replaced by another.
+    pub(crate) fn venv_slot(&self) -> Option<Slot> {
+        Slot::new(self.venv())
+    }
+
+    /// Keeps every other setup and update of this home away until it is dropped.
+    pub(crate) fn lock(&self, cx: &Context) -> Result<Lock, pto_store::Error> {
+        let failed = |source| pto_store::Error::place("cannot write to PyPTO's home", &self.root, source);
+        fs_err::create_dir_all(&self.root).map_err(failed)?;
+        let what = format!("setup of `{}`", self.root.display());
+        Lock::acquire(cx, &self.root.join(".setup.lock"), &what).map_err(|error| match error {
+            pto_store::Error::Io { source, .. } => failed(source),
+            other => other,
+        })
+    }
+}
+
+impl Home {
+    /// Deletes what runs that were killed have left. Call with the lock held. What cannot be deleted is only space.
+    pub(crate) fn sweep(&self) {
+        let _ = std::fs::remove_dir_all(self.fetch_dir());
+        let drafts = std::fs::read_dir(self.bin()).into_iter().flatten().flatten();
+        for draft in drafts.filter(|item| is_draft(&item.file_name().to_string_lossy())) {
+            let _ = std::fs::remove_file(draft.path());
+        }
+        self.venv_slot().iter().for_each(|slot| drop(slot.sweep()));
+    }
+
+    /// Where `uv` is fetched to: the disk that it will be on.
+    pub(crate) fn fetch_dir(&self) -> PathBuf {
+        self.root.join(".fetch-uv")
+    }
+
+    /// Where a file of `bin` is written before it gets its name.
+    pub(crate) fn draft(&self, name: &str) -> PathBuf {
+        self.bin().join(format!(".{name}{DRAFT}"))
+    }
+}
+
+fn is_draft(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(DRAFT)
+}
+
+/// The surroundings of children that fetch something: through a proxy, if one was given.
+pub(crate) fn with_proxy(cx: &Context, proxy: Option<&str>) -> Context {
+    let names = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+    proxy.map_or_else(|| cx.clone(), |proxy| names.iter().fold(cx.clone(), |cx, name| cx.with_var(*name, proxy)))
+}
+
+/// The checkout that is meant: what was named, else where one is looked for.
+pub(crate) fn checkout_of(cx: &Context, named: Option<&Path>) -> Option<PathBuf> {
+    named.map_or_else(|| pto_checkout::pypto_source(cx), |named| Some(cx.cwd().join(named)))
+}
+
+/// Whether a directory is a checkout of PyPTO: it has the file with its pins.
+pub(crate) fn is_checkout(dir: &Path) -> bool {
+    dir.join(PINS).is_file()
+}

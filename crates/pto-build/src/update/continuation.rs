@@ -1,0 +1,108 @@
+//! The checkout's own updater: what was pulled knows best how it is built.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use pto_context::Context;
+use pto_process::Invocation;
+
+use super::error::UpdateError;
+
+/// Set for the checkout's updater, so that it does not hand over once more.
+const GUARD: &str = "PTOKIT_UPDATE_CONTINUES";
+/// Where a checkout has its updater, the first that is there.
+const UPDATERS: [&str; 2] = ["docker/scripts/pypto-update", "docker/scripts/pypto-update.sh"];
+/// A checkout that has this builds images, and so has to have an updater.
+const RECIPE: &str = "docker";
+
+/// Options that the checkout's updater gets too.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// `--reinstall-deps`.
+    pub reinstall_deps: bool,
+    /// `--skip-doctor`.
+    pub skip_doctor: bool,
+    /// `--proxy`.
+    pub proxy: Option<String>,
+    /// `--jobs`.
+    pub jobs: Option<u32>,
+    /// `--json`.
+    pub json: bool,
+}
+
+/// The command that goes on with the update; `None` if this program does, since the checkout has no updater or is the one
+/// that started it.
+///
+/// # Errors
+/// [`UpdateError::NoUpdater`].
+pub fn continuation(cx: &Context, src: &Path, home: &Path, passed: &Passed) -> Result<Option<Invocation>, UpdateError> {
+    if cx.var_os(GUARD).is_some() {
+        return Ok(None);
+    }
+    let looked_for: Vec<PathBuf> = UPDATERS.iter().map(|updater| src.join(updater)).collect();
+    let Some(updater) = looked_for.iter().find(|updater| updater.is_file()) else {
+        if src.join(RECIPE).is_dir() {
+            return Err(UpdateError::NoUpdater { src: src.to_path_buf(), looked_for });
+        }
+        return Ok(None);
+    };
+    let is_executable = fs_err::metadata(updater).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
+    let start = if is_executable { Invocation::new(updater) } else { Invocation::new("bash").arg(updater) };
+    let mut command = start.arg("--no-pull").env(GUARD, "1").env("PYPTO_SRC", src).env("PYPTO_HOME", home);
+    if passed.reinstall_deps {
+        command = command.arg("--reinstall-deps");
+    }
+    if let Some(proxy) = &passed.proxy {
+        command = command.arg("--proxy").arg(proxy);
+    }
+    if let Some(jobs) = passed.jobs {
+        command = command.arg("--jobs").arg(jobs.to_string());
+    }
+    if passed.skip_doctor {
+        command = command.arg("--skip-doctor");
+    }
+    if passed.json {
+        command = command.arg("--json");
+    }
+    Ok(Some(command.cwd(src)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(cx: &Context, src: &Path, passed: &Passed) -> Result<Option<String>, UpdateError> {
+        let command = continuation(cx, src, Path::new("/home"), passed)?;
+        Ok(command.map(|command| command.to_shell_line().replace(&src.display().to_string(), "@")))
+    }
+
+    #[test]
+    fn the_checkouts_updater_goes_on_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let src = dir.path();
+        let cx = Context::fake("/", [("A", "1")]);
+        assert_eq!(line(&cx, src, &Passed::default()).unwrap(), None, "a checkout without images");
+        fs_err::create_dir_all(src.join("docker/scripts")).unwrap();
+        let error = line(&cx, src, &Passed::default()).unwrap_err();
+        assert!(error.to_string().contains("docker/scripts/pypto-update.sh`"), "{error}");
+        fs_err::write(src.join("docker/scripts/pypto-update.sh"), "").unwrap();
+        let all = Passed {
+            reinstall_deps: true,
+            skip_doctor: true,
+            proxy: Some("http://u:p@h:1".into()),
+            jobs: Some(2),
+            json: true,
+        };
+        assert_eq!(
+            line(&cx, src, &all).unwrap().unwrap(),
+            "cd @ && PTOKIT_UPDATE_CONTINUES=1 PYPTO_HOME=/home PYPTO_SRC=@ bash @/docker/scripts/pypto-update.sh --no-pull \
+             --reinstall-deps --proxy 'http://***@h:1' --jobs 2 --skip-doctor --json"
+        );
+        let program = src.join("docker/scripts/pypto-update");
+        fs_err::write(&program, "").unwrap();
+        fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let plain = line(&cx, src, &Passed::default()).unwrap().unwrap();
+        assert!(plain.ends_with("PYPTO_SRC=@ @/docker/scripts/pypto-update --no-pull"), "{plain}");
+        assert_eq!(line(&cx.with_var(GUARD, "1"), src, &all).unwrap(), None, "it is the one that goes on");
+    }
+}

@@ -1,0 +1,119 @@
+//! What can stop an update, and what to do about it.
+
+use std::path::{Path, PathBuf};
+
+use super::state::Blocked;
+use crate::error::Fault;
+
+/// Why an update stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UpdateError {
+    /// No checkout was named, and none is where one could be.
+    #[error("there is no PyPTO checkout to update")]
+    NoCheckout,
+    /// Repositories that cannot be updated as they are. Nothing was changed in any.
+    #[error("nothing was changed{}", list(.0))]
+    Blocked(Vec<Blocked>),
+    /// A remote could not be asked. Nothing was changed.
+    #[error("cannot ask the remote `{remote}` of `{}`", .repository.display())]
+    Remote {
+        /// The repository.
+        repository: PathBuf,
+        /// The remote's name.
+        remote: String,
+        /// What git said.
+        #[source]
+        source: pto_checkout::Error,
+    },
+    /// A remote has no branch of that name any more. Nothing was changed.
+    #[error("the remote `{remote}` of `{}` has no `{name}`", .repository.display())]
+    NoSuchRef {
+        /// The repository.
+        repository: PathBuf,
+        /// The remote's name.
+        remote: String,
+        /// What was looked for.
+        name: String,
+    },
+    /// Somebody's git is at work in a repository that an earlier update left unfinished.
+    #[error("git is at work in `{}` (process {pid})", .repository.display())]
+    Busy {
+        /// The repository.
+        repository: PathBuf,
+        /// Whose.
+        pid: u32,
+    },
+    /// The checkout has images of its own, and no updater.
+    #[error("`{}` has `docker/`, and no updater in it: neither {}", .src.display(), paths(.looked_for))]
+    NoUpdater {
+        /// The checkout.
+        src: PathBuf,
+        /// What was looked for.
+        looked_for: Vec<PathBuf>,
+    },
+    /// Git, or the checkout, cannot tell.
+    #[error(transparent)]
+    Checkout(#[from] pto_checkout::Error),
+    /// A directory cannot be written, is full, or the user asked for the end.
+    #[error(transparent)]
+    Store(#[from] pto_store::Error),
+}
+
+impl UpdateError {
+    /// What to do about it, for people; `None` if the error says all.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NoCheckout => "name it: `--pypto-src DIR`, or `export PYPTO_SRC=/path/to/pypto`".to_owned(),
+            Self::Blocked(blocked) => {
+                let remedies: Vec<String> = blocked.iter().map(Blocked::remedy).collect();
+                format!("{}; or build what is there with `--no-pull`", remedies.join("; "))
+            }
+            Self::Remote { repository, remote, .. } => format!(
+                "see whether it answers: git -C {} ls-remote {remote}; give a proxy with `--proxy URL`, or build what is \
+                 there with `--no-pull`",
+                word(repository)
+            ),
+            Self::NoSuchRef { repository, remote, .. } => {
+                format!("see what it has: git -C {} ls-remote {remote}", word(repository))
+            }
+            Self::Busy { .. } => "let it end, and run the update again".to_owned(),
+            Self::NoUpdater { src, .. } => {
+                format!("see what is missing: git -C {} status docker; an old one is not used in its place", word(src))
+            }
+            Self::Checkout(error) => return error.hint(),
+            Self::Store(error) => return error.hint(),
+        })
+    }
+
+    /// Whose it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            _ if self.is_interrupted() => Fault::Interrupt,
+            Self::Remote { .. } | Self::Busy { .. } | Self::Store(_) => Fault::Machine,
+            Self::Checkout(pto_checkout::Error::Git { .. } | pto_checkout::Error::Remote { .. }) => Fault::Machine,
+            _ => Fault::Input,
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        match self {
+            Self::Remote { source: error, .. } | Self::Checkout(error) => error.is_interrupted(),
+            Self::Store(error) => error.is_interrupted(),
+            _ => false,
+        }
+    }
+}
+
+/// A path as a shell takes it.
+pub(super) fn word(path: &Path) -> String {
+    pto_process::shell_word(&path.display().to_string())
+}
+
+fn list(blocked: &[Blocked]) -> String {
+    blocked.iter().map(|one| format!("\n`{}` {}", one.repository.display(), one.state)).collect()
+}
+
+fn paths(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(" nor ")
+}

@@ -1,0 +1,134 @@
+//! What a remote has, looked at without changing the repository: new objects go into a directory of their own, and no ref
+//! is written.
+
+use std::path::PathBuf;
+
+use pto_checkout::{Checkout, Git};
+use pto_context::Context;
+use pto_platform::git::{parse_remote_refs, resolve_ref};
+use pto_process::Invocation;
+
+use super::error::UpdateError;
+
+/// A list of all files of the largest tree is far below this; a list that is cut would be wrong.
+const LARGEST_LIST: usize = 1 << 30;
+
+/// A repository together with what its remote has.
+pub(super) struct Incoming<'a> {
+    cx: &'a Context,
+    git: Git,
+    root: PathBuf,
+    objects: PathBuf,
+    /// Where new objects are, once there are any.
+    scratch: tempfile::TempDir,
+}
+
+impl<'a> Incoming<'a> {
+    pub(super) fn of(cx: &'a Context, checkout: &Checkout) -> Result<Self, UpdateError> {
+        let git = checkout.git(cx)?;
+        git.run_as().prepare()?;
+        let failed = |source| pto_store::Error::place("cannot look at what a remote has", &cx.temp_dir(), source);
+        let scratch = tempfile::Builder::new().prefix("ptokit-incoming-").tempdir_in(cx.temp_dir()).map_err(failed)?;
+        if git.run_as().is_other() {
+            let owner = git.run_as().user();
+            std::os::unix::fs::chown(scratch.path(), Some(owner.uid), Some(owner.gid)).map_err(failed)?;
+        }
+        let objects = checkout.dirs.common_dir.join("objects");
+        Ok(Self { cx, git, root: checkout.root().to_path_buf(), objects, scratch })
+    }
+
+    pub(super) fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// The commit of a branch of a remote now.
+    pub(super) fn tip(&self, remote: &str, name: &str) -> Result<String, UpdateError> {
+        let asking = self.git.exchanging(self.cx)?.args(["ls-remote", "--quiet", "--", remote, name]);
+        let output = self.remote(remote, self.git.run(self.cx, "list the refs of the remote", asking))?;
+        let missing = || UpdateError::NoSuchRef {
+            repository: self.root.clone(),
+            remote: remote.to_owned(),
+            name: name.to_owned(),
+        };
+        resolve_ref(&parse_remote_refs(&output), name).map(str::to_owned).ok_or_else(missing)
+    }
+
+    /// Has a commit that a remote has, by its own name or else with all of the remote's branches.
+    pub(super) fn obtain(&self, remote: &str, commit: &str) -> Result<(), UpdateError> {
+        if self.has(commit)? || self.fetch(remote, &[commit.to_owned()]).is_ok() && self.has(commit)? {
+            return Ok(());
+        }
+        let asking = self.git.exchanging(self.cx)?.args(["ls-remote", "--quiet", "--heads", "--tags", "--", remote]);
+        let heads = self.remote(remote, self.git.run(self.cx, "list the refs of the remote", asking))?;
+        let names: Vec<String> = parse_remote_refs(&heads).into_iter().map(|head| head.name).collect();
+        let names: Vec<String> = names.into_iter().filter(|name| !name.ends_with("^{}")).collect();
+        if !names.is_empty() {
+            self.fetch(remote, &names)?;
+        }
+        if self.has(commit)? {
+            return Ok(());
+        }
+        Err(UpdateError::NoSuchRef {
+            repository: self.root.clone(),
+            remote: remote.to_owned(),
+            name: commit.to_owned(),
+        })
+    }
+
+    fn fetch(&self, remote: &str, names: &[String]) -> Result<(), UpdateError> {
+        let fetch = self.git.exchanging(self.cx)?.args(["fetch", "--quiet", "--no-tags", "--no-recurse-submodules"]);
+        // Without a map, git would also move the refs of the remote's branches.
+        let fetch =
+            fetch.args(["--no-write-fetch-head", "--no-auto-maintenance", "--refmap=", "--", remote]).args(names);
+        self.remote(remote, self.git.run(self.cx, "fetch", self.beside(fetch))).map(drop)
+    }
+
+    /// Whether a commit is here, or in what was fetched.
+    pub(super) fn has(&self, commit: &str) -> Result<bool, UpdateError> {
+        self.is_true(&["cat-file", "-e", &format!("{commit}^{{commit}}")])
+    }
+
+    /// Whether everything in one commit is in another.
+    pub(super) fn is_ancestor(&self, old: &str, new: &str) -> Result<bool, UpdateError> {
+        self.is_true(&["merge-base", "--is-ancestor", old, new])
+    }
+
+    /// How many commits one has that the other lacks.
+    pub(super) fn count(&self, from: &str, to: &str) -> Result<u64, UpdateError> {
+        let text = self.ask("count commits", &["rev-list", "--count", &format!("{from}..{to}")])?;
+        Ok(text.trim().parse().unwrap_or_default())
+    }
+
+    /// What a command that only looks prints, with the new objects in view.
+    pub(super) fn ask(&self, action: &'static str, args: &[&str]) -> Result<String, UpdateError> {
+        let command = self.beside(self.git.reading().args(args)).capture_limit(LARGEST_LIST);
+        Ok(self.git.run(self.cx, action, command)?.stdout.text().into_owned())
+    }
+
+    /// Whether a command ends with 0; 1 and 128 say that it is not so, as for an object that is not there.
+    fn is_true(&self, args: &[&str]) -> Result<bool, UpdateError> {
+        let command = self.beside(self.git.reading().args(args));
+        match self.git.run(self.cx, "compare commits", command) {
+            Ok(_) => Ok(true),
+            Err(pto_checkout::Error::Git { source: pto_process::Error::Failed(output), .. })
+                if matches!(output.status, pto_process::Status::Exited(_)) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn beside(&self, git: Invocation) -> Invocation {
+        git.env("GIT_OBJECT_DIRECTORY", self.scratch.path()).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.objects)
+    }
+
+    fn remote(
+        &self,
+        remote: &str,
+        result: Result<pto_process::Output, pto_checkout::Error>,
+    ) -> Result<String, UpdateError> {
+        let failed = |source| UpdateError::Remote { repository: self.root.clone(), remote: remote.to_owned(), source };
+        result.map(|output| output.stdout.text().into_owned()).map_err(failed)
+    }
+}

@@ -1,0 +1,198 @@
+//! What an update is about to do, written down before it does it, so that the next one can clear up after one that was
+//! killed. Git moves a work tree file by file and its commit last: in between, files are the update's and look like edits.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pto_checkout::{Checkout, Git};
+use pto_context::{Context, Readable, write_whole};
+
+use super::error::UpdateError;
+use super::plan::{How, Move};
+use crate::home::Home;
+
+/// How long to wait for a git that dies with the update that was killed.
+const DYING: Duration = Duration::from_secs(5);
+/// Locks that git leaves when it is killed.
+const LOCKS: [&str; 4] = ["index.lock", "HEAD.lock", "ORIG_HEAD.lock", "config.lock"];
+
+/// The record of an update that is at work.
+pub(super) struct Journal(PathBuf);
+
+impl Journal {
+    pub(super) fn of(home: &Home) -> Self {
+        Self(home.root().join(".update.json"))
+    }
+
+    pub(super) fn begin(&self, moves: &[Move]) -> Result<(), UpdateError> {
+        let text = serde_json::to_vec(moves).unwrap_or_default();
+        let write = write_whole(&self.0, Readable::ByUmask, |file| {
+            std::io::Write::write_all(file, &text).and_then(|()| file.sync_all())
+        });
+        Ok(write.map_err(|source| pto_store::Error::place("cannot write down what is updated", &self.0, source))?)
+    }
+
+    pub(super) fn end(&self) {
+        // If it stays, the next update finds that all is done.
+        let _ = std::fs::remove_file(&self.0);
+    }
+
+    /// What an update that did not end was doing.
+    pub(super) fn unfinished(&self) -> Vec<Move> {
+        fs_err::read(&self.0).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+    }
+
+    /// Puts back what such an update has half done. What the user did since is left alone.
+    pub(super) fn clear_up(&self, cx: &Context) -> Result<(), UpdateError> {
+        for unfinished in self.unfinished() {
+            match &unfinished.from {
+                Some(from) if unfinished.root.join(".git").exists() => put_back(cx, &unfinished, from)?,
+                None => forget_clone(cx, &unfinished)?,
+                Some(_) => {}
+            }
+        }
+        self.end();
+        Ok(())
+    }
+}
+
+fn put_back(cx: &Context, unfinished: &Move, from: &str) -> Result<(), UpdateError> {
+    // Which commit it is at is seen without the index, which may be locked.
+    let git = Git::at(cx, &unfinished.root)?;
+    remove_locks(&git)?;
+    let checkout = Checkout::open(cx, &unfinished.root)?;
+    if checkout.head.as_deref() != Some(from) {
+        return Ok(());
+    }
+    let index_is_ahead = git.ask(cx, "compare the index", &["diff", "--cached", "--quiet", &unfinished.to]).is_ok();
+    let compare =
+        git.reading().args(["diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none"]);
+    let compare = compare.args([from, &unfinished.to]).capture_limit(usize::MAX);
+    // Without the new objects nothing of them can be in the work tree.
+    let Ok(differences) = git.run(cx, "compare commits", compare) else { return Ok(()) };
+    let differences = differences.stdout.text().into_owned();
+    if index_is_ahead {
+        // Git was done but for the commit's name: the index goes back first, then the files, all of which it wrote itself.
+        git.run(cx, "put the index back", git.writing().args(["read-tree", from]))?;
+    }
+    for change in changes(&differences) {
+        change.put_back(cx, &git)?;
+    }
+    let _ = git.run(cx, "refresh the index", git.writing().args(["update-index", "-q", "--refresh"]));
+    Ok(())
+}
+
+/// A file that differs between the two commits.
+struct Change<'a> {
+    is_in_old: bool,
+    /// `None` if the new commit lacks it.
+    new_blob: Option<&'a str>,
+    path: &'a str,
+}
+
+impl Change<'_> {
+    fn put_back(&self, cx: &Context, git: &Git) -> Result<(), UpdateError> {
+        let place = git.root().join(self.path);
+        if !self.is_half_written(cx, git, &place)? {
+            return Ok(());
+        }
+        if self.is_in_old {
+            let restore = git.writing().args(["checkout-index", "--force", "--", self.path]);
+            git.run(cx, "put a file back", restore)?;
+        } else {
+            // It was not there before, and holds nothing but what git wrote.
+            let remove = git.writing().args(["clean", "--quiet", "-fx", "--", self.path]);
+            git.run(cx, "remove a new file", remove.env("GIT_LITERAL_PATHSPECS", "1"))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the file is what a git that was killed leaves: gone, or a beginning of the new content. Anything else is
+    /// the user's, or unchanged.
+    fn is_half_written(&self, cx: &Context, git: &Git, place: &Path) -> Result<bool, UpdateError> {
+        let Ok(meta) = place.symlink_metadata() else { return Ok(self.is_in_old) };
+        if meta.is_dir() {
+            return Ok(false);
+        }
+        let Some(blob) = self.new_blob else { return Ok(false) };
+        let found = if meta.is_symlink() {
+            fs_err::read_link(place).map(|target| target.into_os_string().into_encoded_bytes())
+        } else {
+            fs_err::read(place)
+        };
+        let failed = |source| pto_store::Error::io("cannot look at a file of an unfinished update", source);
+        let found = found.map_err(failed)?;
+        let path = format!("--path={}", self.path);
+        let show = git.reading().args(["cat-file", "--filters", &path, blob]).capture_limit(usize::MAX);
+        let new = git.run(cx, "read a file of a commit", show)?;
+        Ok(new.stdout.bytes().starts_with(&found))
+    }
+}
+
+/// The files in `git diff --raw -z`; submodules, which have a move of their own, left out.
+fn changes(raw: &str) -> impl Iterator<Item = Change<'_>> {
+    let mut fields = raw.split('\0');
+    std::iter::from_fn(move || Some((fields.next()?, fields.next()?))).filter_map(|(head, path)| {
+        let mut words = head.strip_prefix(':')?.split(' ');
+        let (old_mode, new_mode) = (words.next()?, words.next()?);
+        let blob = words.nth(1)?;
+        let is_file = |mode: &str| mode != "000000" && mode != "160000";
+        let change = Change { is_in_old: is_file(old_mode), new_blob: is_file(new_mode).then_some(blob), path };
+        (old_mode != "160000" && new_mode != "160000").then_some(change)
+    })
+}
+
+/// A clone that did not get to its end is made again from nothing. There was nothing before: that was looked at.
+fn forget_clone(cx: &Context, unfinished: &Move) -> Result<(), UpdateError> {
+    let How::Clone { parent, path, git_dir } = &unfinished.how else { return Ok(()) };
+    let is_whole = Checkout::open(cx, &unfinished.root).is_ok_and(|found| {
+        found.root().ends_with(path) && found.head.as_deref() == Some(&unfinished.to) && !found.is_dirty()
+    });
+    if is_whole || !parent.join(".git").exists() {
+        return Ok(());
+    }
+    let git = Git::at(cx, parent)?;
+    remove_locks(&git)?;
+    for dir in [&unfinished.root, git_dir] {
+        if dir.symlink_metadata().is_ok() {
+            fs_err::remove_dir_all(dir)
+                .map_err(|source| pto_store::Error::place("cannot remove an unfinished clone", dir, source))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the locks of a git that is gone. One that is alive is waited for, as long as it takes to die.
+fn remove_locks(git: &Git) -> Result<(), UpdateError> {
+    let dirs = pto_checkout::GitDirs::find(git.root())?;
+    let branch = fs_err::read_to_string(dirs.git_dir.join("HEAD")).unwrap_or_default();
+    let branch = branch.trim().strip_prefix("ref: ").map(|name| dirs.common_dir.join(format!("{name}.lock")));
+    let locks = LOCKS.iter().flat_map(|lock| [dirs.git_dir.join(lock), dirs.common_dir.join(lock)]).chain(branch);
+    let locks: Vec<PathBuf> = locks.filter(|lock| lock.exists()).collect();
+    if locks.is_empty() {
+        return Ok(());
+    }
+    let start = Instant::now();
+    while let Some(pid) = git_at_work(git.root()) {
+        if start.elapsed() > DYING {
+            return Err(UpdateError::Busy { repository: git.root().to_path_buf(), pid });
+        }
+        pto_store::stop_if_interrupted()?;
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    for lock in locks {
+        let _ = std::fs::remove_file(lock);
+    }
+    Ok(())
+}
+
+/// A git that works below a directory.
+fn git_at_work(root: &Path) -> Option<u32> {
+    let processes = std::fs::read_dir("/proc").ok()?.flatten();
+    let pids = processes.filter_map(|process| process.file_name().to_str()?.parse::<u32>().ok());
+    pids.into_iter().find(|pid| {
+        let of = |what: &str| PathBuf::from(format!("/proc/{pid}/{what}"));
+        let is_git = std::fs::read_to_string(of("comm")).is_ok_and(|name| name.starts_with("git"));
+        is_git && std::fs::read_link(of("cwd")).is_ok_and(|cwd| cwd.starts_with(root))
+    })
+}

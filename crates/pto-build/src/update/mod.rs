@@ -1,0 +1,164 @@
+//! Repositories are brought up to date: each on its own branch, forwards only, and none if one of them cannot be.
+//!
+//! No branch is left, nothing is reset, and what is in no commit is not touched. A plan is made first, without changing
+//! anything: what a remote has is looked at beside the repository. Then everything is carried out in order.
+
+mod continuation;
+mod error;
+mod incoming;
+mod journal;
+mod plan;
+mod state;
+
+use std::path::{Path, PathBuf};
+
+use pto_checkout::Git;
+use pto_context::{Context, Event};
+use serde::Serialize;
+
+pub use continuation::{Passed, continuation};
+pub use error::UpdateError;
+pub use plan::{How, Move, Repository};
+pub use state::{Blocked, State};
+
+use crate::home::{Home, checkout_of};
+use journal::Journal;
+use plan::Planner;
+
+/// What to update, and how.
+#[derive(Debug, Clone, Default)]
+pub struct PullOptions {
+    /// The home, whose lock is held meanwhile; without it `PYPTO_HOME`, else `/opt/pypto`.
+    pub home: Option<PathBuf>,
+    /// The checkout; without it `PYPTO_SRC`, where the images keep it, or the working directory.
+    pub src: Option<PathBuf>,
+    /// Follow the remotes of submodules, and not what their parents record.
+    pub remote_submodules: bool,
+    /// The proxy for HTTP and HTTPS; without it, what the environment says.
+    pub proxy: Option<String>,
+}
+
+/// What was, or would be, done to the repositories.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Pull {
+    /// Each that is there.
+    pub repositories: Vec<Repository>,
+}
+
+/// The directories of an update.
+struct Places {
+    home: Home,
+    repositories: Vec<(&'static str, PathBuf)>,
+}
+
+impl Places {
+    fn of(cx: &Context, options: &PullOptions) -> Result<Self, UpdateError> {
+        let src = checkout_of(cx, options.src.as_deref()).ok_or(UpdateError::NoCheckout)?;
+        let named = cx.var_os("PYPTO_LIB_SRC").map(|path| cx.cwd().join(path));
+        let beside = || src.canonicalize().ok()?.parent().map(|parent| parent.join("pypto-lib"));
+        let lib = named.or_else(beside).filter(|dir| dir.join(".git").exists());
+        let repositories = [("pypto", Some(src)), ("pypto-lib", lib)];
+        let repositories = repositories.into_iter().filter_map(|(name, dir)| Some((name, dir?))).collect();
+        Ok(Self { home: Home::of(cx, options.home.as_deref()), repositories })
+    }
+}
+
+/// Says what would move, and changes nothing.
+///
+/// # Errors
+/// See [`UpdateError`].
+pub fn plan_pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateError> {
+    let places = Places::of(cx, options)?;
+    if !Journal::of(&places.home).unfinished().is_empty() {
+        let message = "an earlier update was ended in the middle; the next one clears that up first";
+        cx.emit(Event::Warning { message: message.to_owned() });
+    }
+    planned(&with_proxy(cx, options), options, &places)
+}
+
+/// Brings every repository up to date, or none.
+///
+/// # Errors
+/// See [`UpdateError`]. With [`UpdateError::Blocked`] and while remotes are asked, nothing was changed.
+pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateError> {
+    let places = Places::of(cx, options)?;
+    let cx = &with_proxy(cx, options);
+    let _lock = places.home.lock(cx)?;
+    let journal = Journal::of(&places.home);
+    journal.clear_up(cx)?;
+    let pull = planned(cx, options, &places)?;
+    let moves: Vec<Move> = pull.repositories.iter().flat_map(|repository| repository.moves.clone()).collect();
+    if moves.is_empty() {
+        return Ok(pull);
+    }
+    journal.begin(&moves)?;
+    for one in &moves {
+        perform(cx, one)?;
+    }
+    journal.end();
+    Ok(pull)
+}
+
+fn planned(cx: &Context, options: &PullOptions, places: &Places) -> Result<Pull, UpdateError> {
+    let mut planner = Planner { cx, remote_submodules: options.remote_submodules, blocked: Vec::new() };
+    let mut repositories = Vec::new();
+    for (name, dir) in &places.repositories {
+        repositories.extend(planner.repository(name, dir)?);
+    }
+    if planner.blocked.is_empty() { Ok(Pull { repositories }) } else { Err(UpdateError::Blocked(planner.blocked)) }
+}
+
+fn perform(cx: &Context, one: &Move) -> Result<(), UpdateError> {
+    let task = format!("update:{}", one.root.display());
+    let message = format!("Updating `{}` to {}", one.root.display(), state::short(&one.to));
+    cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
+    match &one.how {
+        How::FastForward => {
+            let git = Git::at(cx, &one.root)?;
+            git.fetch(cx)?;
+            git.fast_forward(cx, &one.to)?;
+        }
+        How::Checkout => {
+            let git = Git::at(cx, &one.root)?;
+            obtain(cx, &git, &one.to)?;
+            let checkout = git.writing().args(["checkout", "--quiet", "--detach", &one.to]);
+            git.run(cx, "check out the recorded commit", checkout)?;
+        }
+        How::Clone { parent, path, .. } => {
+            // It sees the new submodule only now: the parent has moved.
+            let git = pto_checkout::Checkout::open(cx, parent)?.git(cx)?;
+            let clone =
+                git.exchanging(cx)?.args(["submodule", "update", "--quiet", "--init", "--recursive", "--", path]);
+            git.run(cx, "clone a submodule", clone)?;
+        }
+    }
+    let message = format!("`{}` is at {}", one.root.display(), state::short(&one.to));
+    cx.emit(Event::Finished { task, message });
+    Ok(())
+}
+
+/// Fetches a commit into a submodule, if it is not there: with the branches, else by its own name.
+fn obtain(cx: &Context, git: &Git, commit: &str) -> Result<(), UpdateError> {
+    let is_here = || git.ask(cx, "look for a commit", &["cat-file", "-e", &format!("{commit}^{{commit}}")]).is_ok();
+    if is_here() {
+        return Ok(());
+    }
+    git.fetch(cx)?;
+    if !is_here() {
+        let fetch = git.exchanging(cx)?.args(["fetch", "--quiet", "--no-recurse-submodules", "origin", commit]);
+        git.run(cx, "fetch the recorded commit", fetch)?;
+    }
+    Ok(())
+}
+
+fn with_proxy(cx: &Context, options: &PullOptions) -> Context {
+    crate::home::with_proxy(cx, options.proxy.as_deref())
+}
+
+/// The directory of the checkout that an update is about.
+///
+/// # Errors
+/// [`UpdateError::NoCheckout`].
+pub fn source_of(cx: &Context, named: Option<&Path>) -> Result<PathBuf, UpdateError> {
+    checkout_of(cx, named).ok_or(UpdateError::NoCheckout)
+}

@@ -1,0 +1,176 @@
+//! States in which a repository is left alone, and how the user gets out of each.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use pto_checkout::{Checkout, Operation};
+use serde::Serialize;
+
+use super::error::word;
+
+/// How many paths of a list are shown.
+const SHOWN: usize = 5;
+/// Digits of a commit that are shown.
+const SHORT: usize = 12;
+
+/// A repository that cannot be updated as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Blocked {
+    /// Its top level.
+    pub repository: PathBuf,
+    /// Why.
+    pub state: State,
+}
+
+/// Why a repository is left alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum State {
+    /// No branch is checked out.
+    Detached {
+        /// The commit.
+        head: String,
+        /// The branch that the remote begins with.
+        branch: String,
+    },
+    /// There is no commit yet.
+    Unborn,
+    /// The branch follows nothing.
+    NoUpstream {
+        /// The branch.
+        branch: String,
+    },
+    /// What the branch follows is a branch of this repository, or gone.
+    NoRemote {
+        /// The branch.
+        branch: String,
+        /// What it follows.
+        upstream: String,
+    },
+    /// Both sides have commits that the other lacks.
+    Diverged {
+        /// The branch.
+        branch: String,
+        /// What it follows.
+        upstream: String,
+    },
+    /// Something was begun and not ended.
+    Unfinished {
+        /// What.
+        operation: Operation,
+    },
+    /// Files with conflicts.
+    Conflicted {
+        /// Paths.
+        paths: Vec<String>,
+    },
+    /// Changes that are in no commit.
+    Changed {
+        /// Paths in the index, then those in the work tree.
+        paths: Vec<String>,
+    },
+    /// Files that no commit knows, where the update has files.
+    InTheWay {
+        /// Paths.
+        paths: Vec<String>,
+    },
+    /// A submodule is at a commit that its parent does not record.
+    Drifted {
+        /// Where it is.
+        head: String,
+        /// What is recorded.
+        recorded: String,
+    },
+    /// A submodule has a branch checked out, which would be left.
+    OnBranch {
+        /// The branch.
+        branch: String,
+    },
+    /// A submodule has commits that no remote has.
+    OwnCommits {
+        /// Where it is.
+        head: String,
+    },
+}
+
+impl Blocked {
+    pub(super) fn new(checkout: &Checkout, state: State) -> Self {
+        Self { repository: checkout.root().to_path_buf(), state }
+    }
+
+    /// The commands that get the repository out of its state, of which the user has to choose.
+    pub fn remedy(&self) -> String {
+        let git = format!("git -C {}", word(&self.repository));
+        let each =
+            |paths: &[String]| paths.iter().take(SHOWN).map(|path| self.repository.join(path)).collect::<Vec<_>>();
+        match &self.state {
+            State::Detached { branch, .. } => format!("`{git} switch {branch}`"),
+            State::Unborn => format!("`{git} pull`"),
+            State::NoUpstream { branch } | State::NoRemote { branch, .. } => {
+                format!("`{git} branch --set-upstream-to=origin/{branch} {branch}`")
+            }
+            State::Diverged { upstream, .. } => {
+                format!("`{git} log --oneline --left-right HEAD...{upstream}`, then `{git} rebase {upstream}`")
+            }
+            State::Unfinished { operation } => {
+                let give_up = operation.give_up();
+                let give_up = give_up.strip_prefix("git ").unwrap_or(&give_up);
+                format!("`{git} {} --continue` or `{git} {give_up}`", operation.name())
+            }
+            State::Conflicted { .. } => format!("resolve them, then `{git} commit --all`"),
+            State::Changed { .. } => format!("`{git} commit --all` or `{git} stash`"),
+            State::InTheWay { paths } => {
+                let moves = each(paths).into_iter().map(|path| format!("`mv {0} {0}.mine`", word(&path)));
+                moves.collect::<Vec<_>>().join(", ")
+            }
+            State::Drifted { recorded, .. } => {
+                format!("`{git} checkout --detach {}`, or keep it with `--remote-submodules`", short(recorded))
+            }
+            State::OnBranch { .. } => format!("`{git} switch --detach`"),
+            State::OwnCommits { .. } => format!("keep them with `{git} push origin HEAD:refs/heads/NAME`"),
+        }
+    }
+}
+
+impl fmt::Display for State {
+    /// Reads well after the repository's name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Detached { head, .. } => write!(f, "has no branch checked out, it is at {}", short(head)),
+            Self::Unborn => f.write_str("has no commit yet"),
+            Self::NoUpstream { branch } => write!(f, "is on `{branch}`, which follows no branch of a remote"),
+            Self::NoRemote { branch, upstream } => {
+                write!(
+                    f,
+                    "is on `{branch}`, which follows `{upstream}`, and that is no branch of a remote that is there"
+                )
+            }
+            Self::Diverged { branch, upstream } => {
+                write!(f, "is on `{branch}`, which has commits that `{upstream}` lacks, and lacks some of its")
+            }
+            Self::Unfinished { operation } => write!(f, "is in the middle of a {}", operation.name()),
+            Self::Conflicted { paths } => write!(f, "has conflicts in {}", shown(paths)),
+            Self::Changed { paths } => write!(f, "has changes that are in no commit: {}", shown(paths)),
+            Self::InTheWay { paths } => write!(f, "has files of its own where the update has some: {}", shown(paths)),
+            Self::Drifted { head, recorded } => {
+                write!(f, "is at {}, its parent records {}", short(head), short(recorded))
+            }
+            Self::OnBranch { branch } => {
+                write!(f, "is a submodule that has to move, and has `{branch}` checked out")
+            }
+            Self::OwnCommits { head } => write!(f, "is at {}, which no remote has", short(head)),
+        }
+    }
+}
+
+pub(super) fn short(commit: &str) -> &str {
+    commit.get(..SHORT).unwrap_or(commit)
+}
+
+fn shown(paths: &[String]) -> String {
+    let list: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
+    let more = paths.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    list.join(", ") + &more
+}

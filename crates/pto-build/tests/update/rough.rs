@@ -1,0 +1,175 @@
+//! Updates that are killed: the next one finishes, and no edit is lost.
+
+use std::time::{Duration, Instant};
+
+use pto_build::{UpdateError, pull};
+use pto_context::Event;
+use pto_store::Lock;
+
+use crate::support::{World, moves};
+
+/// Files that each update brings.
+const FILES: usize = 40;
+/// How often an update is killed.
+const KILLS: u32 = 5;
+
+/// Somebody pushes many files at once, to the project and to its runtime.
+fn push(world: &World, generation: &str) -> (String, String) {
+    let work = world.project.dir().join("work");
+    let commit = |remote: &str| {
+        let _ = std::fs::remove_dir_all(&work);
+        world.git(&world.project.dir(), &["clone", "--quiet", world.project.remote(remote).to_str().unwrap(), "work"]);
+        for index in 0..FILES {
+            world.write(&work.join(format!("many/{index}.txt")), &format!("{generation} {index}\n").repeat(500));
+        }
+        world.project.commit(&work, generation);
+        world.git(&work, &["push", "--quiet", "origin", "HEAD:main"]);
+        world.head(&work)
+    };
+    let runtime = commit("runtime");
+    commit("pypto");
+    (world.project.push_submodule("runtime", &runtime), runtime)
+}
+
+#[track_caller]
+fn assert_at(world: &World, (own, runtime): &(String, String)) {
+    assert_eq!((&world.head(&world.src()), &world.head(&world.runtime())), (own, runtime));
+    for dir in [world.src(), world.runtime()] {
+        assert_eq!(world.git(&dir, &["status", "--porcelain"]), "", "{}", dir.display());
+    }
+    assert!(!world.project.home().join(".update.json").exists());
+}
+
+#[test]
+fn killed_at_any_moment_the_next_update_finishes() {
+    let world = World::new();
+    let first = push(&world, "generation 0");
+    let start = Instant::now();
+    assert!(world.example().run(&world.project.cx()).unwrap().success());
+    let whole = start.elapsed();
+    assert_at(&world, &first);
+    let mut amid = 0;
+    for kill in 0..KILLS {
+        let pushed = push(&world, &format!("generation {}", kill + 1));
+        let running = world.example().start(&world.project.cx()).unwrap();
+        std::thread::sleep(whole.mul_f64(0.3 + 0.7 * f64::from(kill) / f64::from(KILLS)));
+        // SIGKILL to it; the kernel ends its children.
+        drop(running);
+        amid += usize::from(world.project.home().join(".update.json").exists());
+        world.pull().unwrap_or_else(|error| panic!("after {kill}: {}", pto_context::with_causes(&error)));
+        assert_at(&world, &pushed);
+    }
+    pto_test_report(&format!("killed {KILLS} times, {amid} of them while repositories moved"));
+}
+
+/// Past the harness, which keeps what a passing test prints to itself.
+fn pto_test_report(text: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// What a git leaves that is killed amid its files: some are new, one is half there, one is gone, the index is locked.
+#[test]
+fn files_that_are_half_moved_are_put_back_and_edits_are_not() {
+    let world = World::new();
+    let old = push(&world, "old");
+    world.pull().unwrap();
+    assert_at(&world, &old);
+    let (own, runtime) = push(&world, "new");
+    world.project.push("pypto", "many/more.txt", "more\n");
+    let planned = world.plan().unwrap();
+    let to = planned.repositories[0].moves[0].to.clone();
+    let tear = || {
+        let journal: Vec<_> = moves(&planned);
+        world.write(&world.project.home().join(".update.json"), &serde_json::to_string(&journal).unwrap());
+        let new = |index: usize| format!("new {index}\n").repeat(500);
+        world.git(&world.src(), &["fetch", "--quiet"]);
+        world.write(&world.src().join("many/0.txt"), &new(0));
+        world.write(&world.src().join("many/1.txt"), &new(1)[..700]);
+        fs_err::remove_file(world.src().join("many/2.txt")).unwrap();
+        world.write(&world.src().join("many/more.txt"), "mo");
+        world.write(&world.src().join(".git/index.lock"), "");
+        world.write(&world.runtime().join("many/3.txt"), "");
+    };
+    tear();
+    world.write(&world.src().join("many/5.txt"), "mine\n");
+    let error = world.pull().unwrap_err();
+    let UpdateError::Blocked(_) = &error else { panic!("{}", pto_context::with_causes(&error)) };
+    assert!(error.to_string().contains("has changes that are in no commit: `many/5.txt`"), "{error}");
+    assert_eq!(fs_err::read_to_string(world.src().join("many/5.txt")).unwrap(), "mine\n");
+    world.git(&world.src(), &["checkout", "--quiet", "many/5.txt"]);
+    tear();
+    world.pull().unwrap_or_else(|error| panic!("{}", pto_context::with_causes(&error)));
+    assert_at(&world, &(to.clone(), runtime));
+    assert_ne!(own, to);
+}
+
+/// The moment between the last file and the commit's name: the index is the new one already.
+#[test]
+fn an_index_that_is_ahead_is_put_back() {
+    let world = World::new();
+    push(&world, "old");
+    world.pull().unwrap();
+    let pushed = push(&world, "new");
+    let planned = world.plan().unwrap();
+    world.git(&world.src(), &["fetch", "--quiet"]);
+    world.git(&world.src(), &["read-tree", "-m", "-u", "HEAD", "origin/main"]);
+    let journal = serde_json::to_string(&moves(&planned)).unwrap();
+    world.write(&world.project.home().join(".update.json"), &journal);
+    world.pull().unwrap_or_else(|error| panic!("{}", pto_context::with_causes(&error)));
+    assert_at(&world, &pushed);
+}
+
+#[test]
+fn a_clone_that_was_killed_is_made_again() {
+    let world = World::new();
+    let third = world.src().join("3rdparty/third");
+    world.git(&world.src(), &["submodule", "--quiet", "deinit", "--force", "3rdparty/third"]);
+    let modules = world.src().join(".git/modules/third");
+    fs_err::remove_dir_all(&modules).unwrap();
+    let planned = world.plan().unwrap();
+    // What a clone leaves that did not get far.
+    world.write(&modules.join("HEAD"), "ref: refs/heads/main\n");
+    world.write(&modules.join("objects/pack/tmp_pack_1"), "half");
+    world.write(&third.join(".git"), "gitdir: ../../.git/modules/third\n");
+    let journal = serde_json::to_string(&moves(&planned)).unwrap();
+    world.write(&world.project.home().join(".update.json"), &journal);
+    world.pull().unwrap_or_else(|error| panic!("{}", pto_context::with_causes(&error)));
+    assert!(third.join("include/third.h").is_file());
+    assert_eq!(world.git(&world.src(), &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn two_at_once_do_it_one_after_the_other() {
+    let world = World::new();
+    let pushed = push(&world, "new");
+    let running: Vec<_> = (0..2).map(|_| world.example().start(&world.project.cx()).unwrap()).collect();
+    let ends: Vec<_> = running.into_iter().map(|one| one.wait().unwrap().require_success().unwrap()).collect();
+    let moved = ends.iter().filter(|output| !output.stdout.text().is_empty()).count();
+    assert_eq!(moved, 1);
+    assert_at(&world, &pushed);
+}
+
+#[test]
+fn who_has_to_wait_says_for_whom() {
+    let world = World::new();
+    let events = std::sync::Arc::new(pto_context::Recorder::default());
+    let cx = world.project.cx().with_events(events.clone());
+    let held = Lock::acquire(&cx, &world.project.home().join(".setup.lock"), "the test").unwrap();
+    let options = world.options();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| pull(&cx, &options));
+        let start = Instant::now();
+        let says = || format!("Waiting for process {} ", std::process::id());
+        while !events
+            .events()
+            .iter()
+            .any(|event| matches!(event, Event::Started { message, .. } if message.starts_with(&says())))
+        {
+            assert!(start.elapsed() < Duration::from_secs(60), "it does not say that it waits");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        drop(held);
+        waiting.join().unwrap().unwrap();
+    });
+}

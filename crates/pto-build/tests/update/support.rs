@@ -1,0 +1,122 @@
+//! A project with its remotes, and the state of a tree to hold against a later one.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use pto_build::{Move, Pull, PullOptions, UpdateError, plan_pull, pull};
+use pto_process::Invocation;
+use pto_test::pypto::{Binding, Project};
+
+pub(crate) struct World {
+    pub(crate) project: Project,
+}
+
+/// Every file below a directory with its content; directories and links too.
+pub(crate) type Snapshot = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self { project: Project::new(Binding::Plain) }
+    }
+
+    /// The same with a `pypto-lib` beside the checkout.
+    pub(crate) fn with_lib() -> Self {
+        let world = Self::new();
+        let remote = world.project.remote("pypto-lib");
+        world.git(
+            &world.project.dir(),
+            &["clone", "--quiet", "--bare", &text(&world.project.remote("third")), &text(&remote)],
+        );
+        world.git(&world.project.dir(), &["clone", "--quiet", &text(&remote), "pypto-lib"]);
+        world
+    }
+
+    pub(crate) fn src(&self) -> PathBuf {
+        self.project.checkout()
+    }
+
+    pub(crate) fn lib(&self) -> PathBuf {
+        self.project.dir().join("pypto-lib")
+    }
+
+    pub(crate) fn runtime(&self) -> PathBuf {
+        self.src().join("runtime")
+    }
+
+    pub(crate) fn git(&self, dir: &Path, args: &[&str]) -> String {
+        self.project.git(dir, args)
+    }
+
+    /// A commit at each remote: the project's own, and one of the runtime that it records. Returns both.
+    pub(crate) fn push_both(&self) -> (String, String) {
+        let runtime = self.project.push("runtime", "src/news.txt", "new\n");
+        (self.project.push_submodule("runtime", &runtime), runtime)
+    }
+
+    pub(crate) fn options(&self) -> PullOptions {
+        PullOptions { home: Some(self.project.home()), src: Some(self.src()), ..PullOptions::default() }
+    }
+
+    pub(crate) fn pull(&self) -> Result<Pull, UpdateError> {
+        pull(&self.project.cx(), &self.options())
+    }
+
+    pub(crate) fn plan(&self) -> Result<Pull, UpdateError> {
+        plan_pull(&self.project.cx(), &self.options())
+    }
+
+    pub(crate) fn head(&self, dir: &Path) -> String {
+        self.git(dir, &["rev-parse", "HEAD"])
+    }
+
+    pub(crate) fn write(&self, path: &Path, contents: &str) {
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(path, contents).unwrap();
+    }
+
+    /// The example program, which does the same in a process of its own.
+    pub(crate) fn example(&self) -> Invocation {
+        let tests = std::env::current_exe().unwrap();
+        let example = tests.ancestors().nth(2).unwrap().join("examples/update");
+        assert!(example.exists(), "`{}` is missing: cargo build -p pto-build --examples", example.display());
+        Invocation::new(example).arg(self.project.home()).arg(self.src())
+    }
+}
+
+pub(crate) fn moves(pull: &Pull) -> Vec<&Move> {
+    pull.repositories.iter().flat_map(|repository| &repository.moves).collect()
+}
+
+pub(crate) fn snapshot(dir: &Path) -> Snapshot {
+    let mut found = Snapshot::new();
+    let mut open = vec![dir.to_path_buf()];
+    while let Some(dir) = open.pop() {
+        for entry in fs_err::read_dir(&dir).unwrap() {
+            let path = entry.unwrap().path();
+            let meta = path.symlink_metadata().unwrap();
+            let content = match () {
+                () if meta.is_dir() => {
+                    open.push(path.clone());
+                    Vec::new()
+                }
+                () if meta.is_symlink() => fs_err::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
+                () => fs_err::read(&path).unwrap(),
+            };
+            found.insert(path, (meta.mode(), content));
+        }
+    }
+    found
+}
+
+/// What differs between two snapshots.
+#[track_caller]
+pub(crate) fn assert_same(before: &Snapshot, after: &Snapshot, what: &str) {
+    let differs = |path: &&PathBuf| before.get(*path) != after.get(*path);
+    let paths: Vec<_> = before.keys().chain(after.keys()).filter(differs).collect();
+    assert!(paths.is_empty(), "{what}: {paths:?}");
+}
+
+pub(crate) fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}

@@ -1,0 +1,183 @@
+//! How a container gets at the NPUs.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use pto_context::{Context, files};
+use pto_platform::docker::DockerInfo;
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::mount::Mount;
+use crate::series::Series;
+
+/// Names the host's driver.
+const DRIVER_ROOT_VARIABLE: &str = "ASCEND_DRIVER_ROOT";
+/// Where the driver is, and where images expect it.
+const DRIVER_ROOT: &str = "/usr/local/Ascend/driver";
+/// What manages cards or tells where the driver is, mounted where it is there: `npu-smi`, its library, the tool and the
+/// addresses of the cards' network, and where the driver was installed.
+const MANAGEMENT: [&str; 7] = [
+    "/usr/local/bin/npu-smi",
+    "/usr/local/sbin/npu-smi",
+    "/usr/local/dcmi",
+    "/usr/bin/hccn_tool",
+    "/etc/hccn.conf",
+    "/etc/ascend_install.info",
+    "/etc/ascend_filelist.info",
+];
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Ascend Docker Runtime where the engine knows it, else privileged.
+    #[default]
+    Auto,
+    /// Ascend Docker Runtime.
+    Ascend,
+    /// All devices of the host.
+    Privileged,
+}
+
+impl FromStr for Access {
+    type Err = String;
+
+    fn from_str(given: &str) -> Result<Self, Self::Err> {
+        match given {
+            "auto" => Ok(Self::Auto),
+            "ascend" => Ok(Self::Ascend),
+            "privileged" => Ok(Self::Privileged),
+            _ => Err("expected `auto`, `ascend` or `privileged`".to_owned()),
+        }
+    }
+}
+
+/// What it comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// The runtime brings the driver and the cards that were selected, numbered from 0.
+    Ascend,
+    /// Every device of the host is there, with the host's numbers.
+    Privileged,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Ascend => "ascend",
+            Self::Privileged => "privileged",
+        })
+    }
+}
+
+/// A container's devices.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DeviceAccess {
+    /// How it gets at them.
+    pub mode: Mode,
+    /// Whether that was not asked for, but follows from what the engine knows.
+    pub chosen: bool,
+    /// Physical cards.
+    pub cards: Vec<u32>,
+    /// The index of the first of them inside: `PYPTO_DEVICE`.
+    pub device: u32,
+    /// Further devices.
+    pub devices: Vec<String>,
+    /// What is mounted for them.
+    pub mounts: Vec<Mount>,
+}
+
+impl DeviceAccess {
+    /// What is asked for, on an engine and a host.
+    ///
+    /// # Errors
+    /// The engine does not know the runtime that was asked for; a privileged container would have no driver.
+    pub fn choose(
+        cx: &Context,
+        info: &DockerInfo,
+        asked: Access,
+        series: Series,
+        cards: &[u32],
+        needs_driver: bool,
+    ) -> Result<Self, Error> {
+        let mode = match (asked, info.has_ascend_runtime()) {
+            (Access::Auto | Access::Ascend, true) => Mode::Ascend,
+            (Access::Ascend, false) => return Err(Error::NoAscendRuntime { known: info.runtimes.clone() }),
+            (Access::Auto, false) | (Access::Privileged, _) => Mode::Privileged,
+        };
+        let mounts = match mode {
+            Mode::Ascend => Vec::new(),
+            Mode::Privileged => host_mounts(cx, needs_driver)?,
+        };
+        let device = if mode == Mode::Ascend { 0 } else { cards.first().copied().unwrap_or_default() };
+        let there = series.link_devices().iter().filter(|device| files::exists(cx, device));
+        Ok(Self {
+            mode,
+            chosen: asked == Access::Auto,
+            cards: cards.to_vec(),
+            device,
+            devices: there.map(|device| (*device).to_owned()).collect(),
+            mounts,
+        })
+    }
+
+    /// The cards as they are listed: `2,3`.
+    pub fn card_list(&self) -> String {
+        self.cards.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+    }
+
+    /// What its user has to know before it is created or entered.
+    pub fn announcement(&self) -> String {
+        let (cards, device) = (self.card_list(), self.device);
+        match self.mode {
+            Mode::Ascend => {
+                let inside: Vec<String> = (0..self.cards.len()).map(|index| index.to_string()).collect();
+                format!(
+                    "device access: Ascend Docker Runtime; physical card {cards} is device {} inside (PYPTO_DEVICE={device})",
+                    inside.join(",")
+                )
+            }
+            Mode::Privileged => {
+                let why = if self.chosen { ", since the engine knows no `ascend` runtime" } else { "" };
+                format!(
+                    "device access: privileged{why}; the container sees all devices and cards of this host. PYPTO_DEVICE={device} \
+                     makes physical card {device} the default and keeps nobody from using another"
+                )
+            }
+        }
+    }
+
+    /// The options of `docker create`.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let mut options = match self.mode {
+            Mode::Ascend => {
+                let visible = format!("ASCEND_VISIBLE_DEVICES={}", self.card_list());
+                vec!["--runtime=ascend".to_owned(), "--env".to_owned(), visible]
+            }
+            Mode::Privileged => vec!["--privileged".to_owned()],
+        };
+        options.extend(self.devices.iter().flat_map(|device| ["--device".to_owned(), device.clone()]));
+        options
+    }
+}
+
+/// The host's driver: its directory there.
+pub(crate) fn driver_root(cx: &Context) -> PathBuf {
+    cx.var_os(DRIVER_ROOT_VARIABLE).map_or_else(|| PathBuf::from(DRIVER_ROOT), |root| cx.cwd().join(root))
+}
+
+fn host_mounts(cx: &Context, needs_driver: bool) -> Result<Vec<Mount>, Error> {
+    let root = driver_root(cx);
+    let mut mounts = Vec::new();
+    if files::is_dir(cx, &root) {
+        mounts.push(Mount::bind(&root, DRIVER_ROOT).readonly());
+    } else if needs_driver {
+        return Err(Error::NoDriver { root });
+    }
+    let tools = MANAGEMENT.iter().map(Path::new).filter(|tool| files::exists(cx, tool));
+    mounts.extend(tools.map(|tool| Mount::bind(tool, tool).readonly()));
+    Ok(mounts)
+}

@@ -1,0 +1,191 @@
+//! The image, built on this machine.
+
+use std::path::PathBuf;
+
+use pto_context::Context;
+use pto_docker::{Docker, Proxies};
+use pto_platform::docker::Image;
+use pto_process::{Invocation, Stream};
+
+use crate::checks::{CheckId, Finding, no_room};
+use crate::disk;
+use crate::error::Error;
+use crate::name;
+use crate::series::{Series, Stage};
+use crate::settings;
+
+/// Where the vendor publishes CANN.
+const CANN_REPOSITORY: &str = "quay.io/ascend/cann";
+/// Below the directory that is sent to the engine.
+const DOCKERFILE: &str = "docker/pypto_dev.Dockerfile";
+/// Our own program, below the same.
+const BINARY: &str = "target/release/xtask";
+
+/// An image as it is asked for. What is `None` is left to the `Dockerfile`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuildRequest {
+    /// What it is for.
+    pub series: Series,
+    /// Up to which stage.
+    pub stage: Stage,
+    /// Its name; else `pypto-dev:a3-sim`.
+    pub tag: Option<String>,
+    /// The directory that is sent to the engine: this repository.
+    pub context: PathBuf,
+    /// Our program, below that directory; else `target/release/xtask`.
+    pub binary: Option<PathBuf>,
+    /// Repository of the base.
+    pub cann_repository: Option<String>,
+    /// Tag of the base; else `PYPTO_CANN_TAG`.
+    pub cann_tag: Option<String>,
+    /// Digest of the base; else that of what the tag stands for now.
+    pub cann_digest: Option<String>,
+    /// Further build arguments, `NAME=VALUE`.
+    pub args: Vec<String>,
+    /// The proxy of the build, instead of those of the environment; else `PYPTO_DOCKER_PROXY`.
+    pub proxy: Option<String>,
+    /// Checks of the host that may fail.
+    pub skip: Vec<CheckId>,
+}
+
+impl BuildRequest {
+    /// With nothing said but where the files are.
+    pub fn new(series: Series, context: PathBuf) -> Self {
+        Self {
+            series,
+            stage: Stage::Sim,
+            tag: None,
+            context,
+            binary: None,
+            cann_repository: None,
+            cann_tag: None,
+            cann_digest: None,
+            args: Vec::new(),
+            proxy: None,
+            skip: Vec::new(),
+        }
+    }
+}
+
+/// A build that was thought through.
+#[derive(Debug, Clone)]
+pub struct BuildPlan {
+    /// The image's name.
+    pub tag: String,
+    /// The base's name.
+    pub base: String,
+    /// The base's digest, if it is known.
+    pub digest: Option<String>,
+    /// Checks of the host that fail, those that are skipped left out.
+    pub findings: Vec<Finding>,
+    docker: Docker,
+    words: Vec<String>,
+    proxies: Proxies,
+    context: PathBuf,
+}
+
+impl BuildPlan {
+    /// Asks the engine and looks at the directory; changes nothing.
+    ///
+    /// # Errors
+    /// A file is missing, a name is none, or the engine does not answer.
+    pub fn make(cx: &Context, request: &BuildRequest) -> Result<Self, Error> {
+        let (series, stage) = (request.series, request.stage);
+        let context = cx.cwd().join(&request.context);
+        let binary = request.binary.clone().unwrap_or_else(|| BINARY.into());
+        require(context.join(DOCKERFILE), "name this repository's directory with `--context DIR`")?;
+        require(
+            context.join(&binary),
+            "build it: `cargo build --release -p xtask`, or name another with `--binary FILE`",
+        )?;
+        let asked = settings::tag(cx, request.cann_tag.as_deref());
+        let tag = request.tag.clone().unwrap_or_else(|| settings::local_image(series, stage, asked.clone()));
+        let cann_tag = asked.unwrap_or_else(|| default_tag(series).to_owned());
+        let repository = request.cann_repository.as_deref().unwrap_or(CANN_REPOSITORY);
+        let base = name::image(format!("{repository}:{cann_tag}"))?;
+
+        let docker = Docker::new(cx)?;
+        let info = docker.info()?;
+        let free = disk::free(cx, &docker, &info).filter(|&free| free < disk::NEEDED);
+        let room = free.map(|free| no_room(free, &info)).filter(|finding| !request.skip.contains(&finding.check));
+        let mut words = builder(&docker)?;
+        let mut arg = |option: &str, value: String| words.extend([option.to_owned(), value]);
+        arg("--target", stage.to_string());
+        arg("--file", context.join(DOCKERFILE).display().to_string());
+        arg("--tag", name::image(tag.clone())?);
+        for pair in [
+            format!("CANN_REPOSITORY={repository}"),
+            format!("CANN_TAG={cann_tag}"),
+            format!("PYPTO_PLATFORM={}", series.platform()),
+            format!("PTOKIT_BINARY={}", binary.display()),
+        ] {
+            arg("--build-arg", pair);
+        }
+        request.args.iter().for_each(|pair| arg("--build-arg", pair.clone()));
+        let proxies = settings::proxies(cx, request.proxy.as_deref());
+        let digest = request.cann_digest.clone();
+        Ok(Self { tag, base, digest, findings: room.into_iter().collect(), docker, words, proxies, context })
+    }
+
+    /// What finds out what the base's tag stands for now, where no digest was named.
+    pub fn pull(&self) -> Option<Invocation> {
+        self.digest.is_none().then(|| self.docker.command(["pull", "--", &self.base]))
+    }
+
+    /// The build of a base with this digest. Proxies are named, and their values come from the client's environment; Docker
+    /// keeps these out of the image.
+    pub fn command(&self, digest: &str) -> Invocation {
+        let mut words = self.words.clone();
+        words.extend(["--build-arg".to_owned(), format!("CANN_DIGEST={digest}")]);
+        words.extend(self.proxies.names().flat_map(|name| ["--build-arg".to_owned(), name.to_owned()]));
+        words.push(self.context.display().to_string());
+        self.proxies.hand_on(self.docker.command(words))
+    }
+
+    /// Fetches the base if its digest is not known, and builds. `on_line` is given what the client says.
+    ///
+    /// # Errors
+    /// The host has no room for it, the base cannot be fetched, or the build fails.
+    pub fn run(&self, mut on_line: impl FnMut(Stream, &str)) -> Result<Image, Error> {
+        if !self.findings.is_empty() {
+            return Err(Error::Unfit { findings: self.findings.clone() });
+        }
+        let digest = match (&self.digest, self.pull()) {
+            (Some(digest), _) => digest.clone(),
+            (None, None) => return Err(Error::NoDigest { base: self.base.clone() }),
+            (None, Some(pull)) => {
+                self.docker.run_streaming(&pull, &self.base, &mut on_line)?;
+                self.digest_of_base()?
+            }
+        };
+        self.docker.run_streaming(&self.command(&digest), &self.tag, on_line)?;
+        self.docker.image(&self.tag)?.ok_or_else(|| Error::NoImage { image: self.tag.clone() })
+    }
+
+    fn digest_of_base(&self) -> Result<String, Error> {
+        let repository = self.base.rsplit_once(':').map_or(&*self.base, |(repository, _)| repository);
+        let image = self.docker.image(&self.base)?;
+        let digests = image.iter().flat_map(|image| &image.digests);
+        let mut found = digests.filter_map(|name| name.strip_prefix(repository)?.strip_prefix('@'));
+        found.next().map(str::to_owned).ok_or_else(|| Error::NoDigest { base: self.base.clone() })
+    }
+}
+
+/// The base that a series has if nobody says otherwise.
+fn default_tag(series: Series) -> &'static str {
+    match series {
+        Series::A3 => "9.2.0-a3-ubuntu22.04-py3.11-devel",
+        Series::A5 => "9.2.0-950-ubuntu22.04-py3.11-devel",
+    }
+}
+
+/// BuildKit where the client has it: it leaves out stages that the target does not need, and keeps their caches.
+fn builder(docker: &Docker) -> Result<Vec<String>, Error> {
+    let has_buildx = docker.question(["buildx", "version"]).run(docker.cx())?.success();
+    let words: &[&str] = if has_buildx { &["buildx", "build", "--load"] } else { &["build"] };
+    Ok(words.iter().map(|word| (*word).to_owned()).collect())
+}
+
+fn require(file: PathBuf, what: &'static str) -> Result<(), Error> {
+    if file.is_file() { Ok(()) } else { Err(Error::NoBuildFile { file, what }) }
+}

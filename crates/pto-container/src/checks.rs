@@ -1,0 +1,248 @@
+//! What a host has to be like before a container is made or started on it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use pto_context::files::{self, Reading};
+use pto_context::{Context, Event};
+use pto_docker::Docker;
+use pto_platform::docker::{Container, DockerInfo, Image};
+use pto_platform::files::parse_driver_info;
+use pto_platform::{Machine, Version, supported_pair};
+use serde::Serialize;
+
+use crate::access::{DeviceAccess, driver_root};
+use crate::configuration::Configuration;
+use crate::disk::{self, gigabytes, is_local};
+use crate::error::Error;
+use crate::series::Series;
+
+/// A check by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckId {
+    /// The image is for this processor.
+    Architecture,
+    /// There is room for an image.
+    Disk,
+    /// The cards are there.
+    Card,
+    /// No other container has them.
+    CardInUse,
+    /// The host's driver was tested with the image's CANN.
+    DriverPair,
+}
+
+impl CheckId {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Architecture, Self::Disk, Self::Card, Self::CardInUse, Self::DriverPair];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Architecture => "architecture",
+            Self::Disk => "disk",
+            Self::Card => "card",
+            Self::CardInUse => "card-in-use",
+            Self::DriverPair => "driver-pair",
+        }
+    }
+
+    /// Whether one may go on without it. No image runs on another processor, and a card that two containers have fails in
+    /// both, so these two are final.
+    pub const fn may_be_skipped(self) -> bool {
+        !matches!(self, Self::Architecture | Self::CardInUse)
+    }
+}
+
+impl fmt::Display for CheckId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for CheckId {
+    type Err = String;
+
+    fn from_str(given: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().filter(|id| id.may_be_skipped()).find(|id| id.name() == given);
+        found.ok_or_else(|| "expected `disk`, `card` or `driver-pair`; the others cannot be skipped".to_owned())
+    }
+}
+
+/// A check that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Which.
+    pub check: CheckId,
+    /// What was found and what was expected.
+    pub found: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+/// The host, the image, and what is wanted of them.
+pub(crate) struct Subject<'a> {
+    pub(crate) cx: &'a Context,
+    pub(crate) docker: &'a Docker,
+    pub(crate) info: &'a DockerInfo,
+    pub(crate) image: Option<&'a Image>,
+    pub(crate) series: Series,
+    pub(crate) access: &'a DeviceAccess,
+    pub(crate) name: &'a str,
+}
+
+impl Subject<'_> {
+    /// Every check that fails.
+    pub(crate) fn examine(&self) -> Result<Vec<Finding>, Error> {
+        let mut findings = Vec::new();
+        findings.extend(self.architecture());
+        if is_local(self.docker) {
+            findings.extend(self.disk());
+            findings.extend(self.cards());
+            findings.extend(self.pair());
+        }
+        findings.extend(self.in_use()?);
+        Ok(findings)
+    }
+
+    fn architecture(&self) -> Option<Finding> {
+        let image = self.image?.architecture.as_deref()?;
+        let host = self.info.architecture.as_deref()?;
+        (processor(image)? != processor(host)?).then(|| Finding {
+            check: CheckId::Architecture,
+            found: format!("the image is for `{image}`, this host is `{host}`; it would end with `exec format error`"),
+            remedy: "use an image for this processor, or another host".to_owned(),
+        })
+    }
+
+    /// An image that is here needs no more room; what is not here has to be fetched.
+    fn disk(&self) -> Option<Finding> {
+        let free = disk::free(self.cx, self.docker, self.info)?;
+        match self.image {
+            Some(image) => {
+                let size = image.size.filter(|&size| free < size)?;
+                let (size, free) = (gigabytes(size), gigabytes(free));
+                let message =
+                    format!("{free} are free for the engine, less than the image's {size}; volumes take copies of it");
+                self.cx.emit(Event::Warning { message });
+                None
+            }
+            None => (free < disk::NEEDED).then(|| no_room(free, self.info)),
+        }
+    }
+
+    fn cards(&self) -> Option<Finding> {
+        let missing = |card: &&u32| !files::exists(self.cx, format!("/dev/davinci{card}"));
+        let missing: Vec<String> =
+            self.access.cards.iter().filter(missing).map(|card| format!("/dev/davinci{card}")).collect();
+        let there: Vec<String> = files::names(self.cx, "/dev").into_iter().filter(|name| is_card(name)).collect();
+        (!missing.is_empty()).then(|| Finding {
+            check: CheckId::Card,
+            found: match there.is_empty() {
+                true => "this host has no NPU: there is no `/dev/davinci*`".to_owned(),
+                false => format!("there is no `{}`; this host has {}", missing.join("`, `"), there.join(", ")),
+            },
+            remedy: "`npu-smi info` lists the cards; without one, code can be built inside, and not run".to_owned(),
+        })
+    }
+
+    fn pair(&self) -> Option<Finding> {
+        let cann = cann_of(self.image?)?;
+        let file = driver_root(self.cx).join("version.info");
+        let Reading::Text(text) = files::read(self.cx, &file) else { return None };
+        let driver = parse_driver_info(&text).version?;
+        let machine = processor(self.info.architecture.as_deref()?)?;
+        let verdict = supported_pair(&cann, &driver, machine);
+        let target = self.series.target();
+        let tested: Vec<String> = match &verdict {
+            pto_platform::PairVerdict::Supported(pair) if pair.target.is_none_or(|tested| tested == target) => {
+                return None;
+            }
+            other => {
+                other.instead().iter().map(|pair| format!("driver {} with CANN {}", pair.driver, pair.cann)).collect()
+            }
+        };
+        let instead = if tested.is_empty() { String::new() } else { format!("; tested: {}", tested.join(", ")) };
+        Some(Finding {
+            check: CheckId::DriverPair,
+            found: format!(
+                "the host's driver {driver} was not tested with the image's CANN {cann} for {target}{instead}"
+            ),
+            remedy:
+                "install the driver and firmware that belong to it; with another pair everything works until the AICPU \
+                     is used, and then fails with 507018"
+                    .to_owned(),
+        })
+    }
+
+    /// A card in two containers fails in both.
+    fn in_use(&self) -> Result<Option<Finding>, Error> {
+        let others = self.docker.running_containers()?;
+        let others = others.iter().filter(|other| other.name.as_deref() != Some(self.name));
+        let mut taken = Vec::new();
+        for other in others {
+            let name = other.name.as_deref().unwrap_or("?");
+            let cards = cards_of(other);
+            let both: Vec<String> =
+                self.access.cards.iter().filter(|card| cards.contains(card)).map(u32::to_string).collect();
+            match () {
+                () if !both.is_empty() => taken.push(format!("`{name}` has card {}", both.join(", "))),
+                () if self.series == Series::A3 => self.warn_of_pairs(name, &cards),
+                () => {}
+            }
+        }
+        Ok((!taken.is_empty()).then(|| Finding {
+            check: CheckId::CardInUse,
+            found: format!("the running container {}", taken.join(", ")),
+            remedy: "stop it (`docker stop NAME`), or choose another card: two containers on one card fail both"
+                .to_owned(),
+        }))
+    }
+
+    /// Neighbouring cards of A3 are the two dies of one chip, which share where the AICPU's program is kept.
+    fn warn_of_pairs(&self, name: &str, cards: &[u32]) {
+        for card in self.access.cards.iter().filter(|&&card| cards.contains(&(card ^ 1))) {
+            let message = format!(
+                "container `{name}` has card {}, which on A3 is the other die of card {card}'s chip: bringing both up at once has \
+                 failed before; give whole chips where you can",
+                card ^ 1
+            );
+            self.cx.emit(Event::Warning { message });
+        }
+    }
+}
+
+/// What is said of a disk that is too full for an image.
+pub(crate) fn no_room(free: u64, info: &DockerInfo) -> Finding {
+    let place = info.root_dir.as_deref().unwrap_or("/var/lib/docker");
+    Finding {
+        check: CheckId::Disk,
+        found: format!("{} are free in `{place}`; an image needs {}", gigabytes(free), gigabytes(disk::NEEDED)),
+        remedy: "`docker system df` says what takes the room; remove images that nobody needs".to_owned(),
+    }
+}
+
+/// The cards a container has: what we recorded counts, since a privileged one sees all.
+fn cards_of(container: &Container) -> Vec<u32> {
+    let recorded = Configuration::of(container).and_then(|it| it.cards().map(str::to_owned));
+    match recorded {
+        Some(cards) => cards.split(',').filter_map(|card| card.parse().ok()).collect(),
+        None => container.npus(),
+    }
+}
+
+/// The CANN release of an image, by the tag of its base: `9.2.0-950-ubuntu22.04-py3.11-devel`.
+fn cann_of(image: &Image) -> Option<Version> {
+    let tag = image.env("PYPTO_CANN_TAG")?;
+    Version::parse(tag.split('-').next()?)
+}
+
+fn is_card(name: &str) -> bool {
+    name.strip_prefix("davinci").is_some_and(|index| !index.is_empty() && index.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// By Docker's name (`arm64`) or the kernel's (`aarch64`).
+fn processor(name: &str) -> Option<Machine> {
+    name.parse().ok()
+}

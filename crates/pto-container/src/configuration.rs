@@ -1,0 +1,143 @@
+//! What a container was made of, recorded in its labels and compared before anybody enters it.
+
+use std::collections::BTreeMap;
+
+use pto_platform::docker::Container;
+use serde::Serialize;
+
+use crate::access::DeviceAccess;
+use crate::mount::Mount;
+use crate::settings::Settings;
+use crate::sources::Sources;
+
+/// What our labels begin with.
+const PREFIX: &str = "ptokit.container.";
+/// Which image the container was made of, whatever its name stands for by now.
+const IMAGE_ID: &str = "image-id";
+/// How it gets at the NPUs.
+const ACCESS: &str = "access";
+const CARDS: &str = "cards";
+
+/// What a container is made of, by name. Proxies are not part of it: they are secrets, and may change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Configuration(BTreeMap<String, String>);
+
+/// One thing that is not as it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// What: `image`, `pypto`, `cache`, `cards`, ...
+    pub what: String,
+    /// What the container has; `None` where it has none, or an older version of this program recorded none.
+    pub recorded: Option<String>,
+    /// What is asked for.
+    pub asked: Option<String>,
+}
+
+impl Configuration {
+    pub(crate) fn new(settings: &Settings, image_id: Option<&str>, sources: &Sources, access: &DeviceAccess) -> Self {
+        let list = |mounts: &[Mount]| mounts.iter().map(Mount::text).collect::<Vec<_>>().join("; ");
+        let trusted: Vec<String> = sources.trusted.iter().map(|path| path.display().to_string()).collect();
+        let mut all: BTreeMap<String, String> = [
+            ("image", settings.image.clone()),
+            ("pypto", sources.pypto.display().to_string()),
+            ("pypto-lib", sources.pypto_lib.display().to_string()),
+            ("sources", list(&sources.mounts)),
+            ("checkouts", trusted.join("; ")),
+            ("cache", settings.cache_volume.clone()),
+            ("shm-size", settings.shm_size.clone()),
+            (ACCESS, access.mode.to_string()),
+            (CARDS, access.card_list()),
+            ("devices", access.devices.join("; ")),
+            ("driver", list(&access.mounts)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        all.extend(image_id.map(|id| (IMAGE_ID.to_owned(), id.to_owned())));
+        Self(all)
+    }
+
+    /// What a container recorded; `None` where it has no record.
+    pub fn of(container: &Container) -> Option<Self> {
+        let ours = container.labels.iter().filter_map(|(name, value)| Some((name.strip_prefix(PREFIX)?, value)));
+        let all: BTreeMap<_, _> = ours.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        (!all.is_empty()).then_some(Self(all))
+    }
+
+    /// How it gets at the NPUs, as it was recorded.
+    pub fn access(&self) -> Option<&str> {
+        self.0.get(ACCESS).map(String::as_str)
+    }
+
+    /// The physical cards, as they were recorded: `2,3`.
+    pub fn cards(&self) -> Option<&str> {
+        self.0.get(CARDS).map(String::as_str)
+    }
+
+    /// The labels.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|(name, value)| format!("{PREFIX}{name}={value}"))
+    }
+
+    /// What is asked for and recorded otherwise, in the order of the names. An image that is asked for and not on this
+    /// machine cannot be compared by its id.
+    pub fn differences(&self, asked: &Self) -> Vec<Difference> {
+        let names = self.0.keys().chain(asked.0.keys().filter(|name| !self.0.contains_key(*name)));
+        let comparable = |name: &&String| *name != IMAGE_ID || asked.0.contains_key(IMAGE_ID);
+        let mut names: Vec<&String> =
+            names.filter(comparable).filter(|name| self.0.get(*name) != asked.0.get(*name)).collect();
+        names.sort();
+        let of = |all: &BTreeMap<String, String>, name: &str| all.get(name).filter(|value| !value.is_empty()).cloned();
+        names
+            .into_iter()
+            .map(|name| Difference { what: name.clone(), recorded: of(&self.0, name), asked: of(&asked.0, name) })
+            .collect()
+    }
+}
+
+impl Difference {
+    /// One line for people.
+    pub fn text(&self) -> String {
+        let value = |value: &Option<String>| value.as_ref().map_or("nothing".to_owned(), |value| format!("`{value}`"));
+        let rebuilt = if self.what == IMAGE_ID { " (its tag stands for another image now)" } else { "" };
+        format!(
+            "{}: the container has {}, asked for is {}{rebuilt}",
+            self.what,
+            value(&self.recorded),
+            value(&self.asked)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn configuration(pairs: &[(&str, &str)]) -> Configuration {
+        Configuration(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
+    }
+
+    #[test]
+    fn differences_name_both_sides() {
+        let recorded = configuration(&[("image", "a"), ("cache", "c"), ("devices", "")]);
+        let asked = configuration(&[("image", "b"), ("cache", "c"), ("devices", "/dev/ummu"), ("new", "x")]);
+        let texts: Vec<_> = recorded.differences(&asked).iter().map(Difference::text).collect();
+        assert_eq!(
+            texts,
+            [
+                "devices: the container has nothing, asked for is `/dev/ummu`",
+                "image: the container has `a`, asked for is `b`",
+                "new: the container has nothing, asked for is `x`",
+            ]
+        );
+        assert_eq!(recorded.differences(&recorded), []);
+    }
+
+    #[test]
+    fn a_rebuilt_tag_is_another_image_and_an_absent_one_is_unknown() {
+        let recorded = configuration(&[("image", "a"), (IMAGE_ID, "sha256:1")]);
+        let rebuilt = recorded.differences(&configuration(&[("image", "a"), (IMAGE_ID, "sha256:2")]));
+        assert!(rebuilt.len() == 1 && rebuilt[0].text().contains("stands for another image now"));
+        assert_eq!(recorded.differences(&configuration(&[("image", "a")])), []);
+    }
+}

@@ -1,0 +1,255 @@
+//! Why a container is not made or entered, whose it is, and what to do about it.
+
+use std::path::PathBuf;
+
+use crate::checks::Finding;
+use crate::configuration::Difference;
+
+/// Whose it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// What was asked for.
+    Input,
+    /// What is there is not what was asked for.
+    Verdict,
+    /// This machine lacks something.
+    Machine,
+    /// The user asked for the end.
+    Interrupt,
+}
+
+/// Why there is no session. The container that is there, if there is one, is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No card was named.
+    #[error("no card is named; expected at least one physical card of this host")]
+    NoCards,
+    /// A card was named twice.
+    #[error("card {card} is named twice")]
+    CardTwice {
+        /// The card.
+        card: u32,
+    },
+    /// A variable with a value that is none of those it may have.
+    #[error("`{variable}` is `{value}`; {expected}")]
+    BadVariable {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+        /// What was expected.
+        expected: String,
+    },
+    /// A name that Docker does not take.
+    #[error("`{name}` is no name of {what}")]
+    BadName {
+        /// What it is to name.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A directory that does not hold what a workspace holds.
+    #[error("there is no directory `{}`; a workspace holds `pypto` and `pypto-lib`", .missing.display())]
+    NotAWorkspace {
+        /// What is missing.
+        missing: PathBuf,
+        /// The directory that is probably meant.
+        instead: Option<PathBuf>,
+    },
+    /// The engine has no `ascend` runtime.
+    #[error("the Docker engine knows no runtime `ascend`; it knows {}", .known.join(", "))]
+    NoAscendRuntime {
+        /// Those it knows.
+        known: Vec<String>,
+    },
+    /// There is no driver to mount.
+    #[error("there is no driver in `{}`, which a privileged container needs from this host", .root.display())]
+    NoDriver {
+        /// Where it was looked for.
+        root: PathBuf,
+    },
+    /// The image is not here and no registry has it.
+    #[error("there is no image `{image}` on this machine, and its name leads to no registry")]
+    NoImage {
+        /// The image.
+        image: String,
+    },
+    /// Checks of the host failed.
+    #[error("this host is not fit for it: {}", found(.findings))]
+    Unfit {
+        /// Which.
+        findings: Vec<Finding>,
+    },
+    /// The container is made of something else than what is asked for.
+    #[error("container `{name}` is not as it is asked for:{}", listed(.differences))]
+    Differs {
+        /// The container.
+        name: String,
+        /// Whether it runs.
+        running: bool,
+        /// In what.
+        differences: Vec<Difference>,
+    },
+    /// The container says nothing of what it is made of.
+    #[error("container `{name}` has no record of its configuration: it is older, or somebody else's")]
+    NoRecord {
+        /// The container.
+        name: String,
+        /// Whether it runs.
+        running: bool,
+    },
+    /// The container is there and cannot be entered as it is.
+    #[error("container `{name}` is {status}")]
+    NotEnterable {
+        /// The container.
+        name: String,
+        /// Docker's word: `paused`, `restarting`.
+        status: String,
+    },
+    /// There is no such container.
+    #[error("there is no container `{name}`")]
+    NoContainer {
+        /// The name.
+        name: String,
+    },
+    /// Somebody else makes or starts it, and does not come to an end.
+    #[error("another process has been making or starting container `{name}` for {seconds} s")]
+    Busy {
+        /// The container.
+        name: String,
+        /// How long that was waited for.
+        seconds: u64,
+    },
+    /// A file that a build needs is not there.
+    #[error("there is no `{}`", .file.display())]
+    NoBuildFile {
+        /// The file.
+        file: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// The base image was fetched and has no digest.
+    #[error("the base image `{base}` has no digest: it comes from no registry")]
+    NoDigest {
+        /// The image.
+        base: String,
+    },
+    /// A checkout.
+    #[error(transparent)]
+    Checkout(#[from] pto_checkout::Error),
+    /// Docker.
+    #[error(transparent)]
+    Docker(#[from] pto_docker::Error),
+    /// The lock of a container's name.
+    #[error("cannot lock the name of a container")]
+    Lock(#[from] pto_store::Error),
+    /// The client could not be started.
+    #[error(transparent)]
+    Process(#[from] pto_process::Error),
+}
+
+impl Error {
+    /// What to do about it, for people; `None` if the error says all.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NoCards => "`npu-smi info` shows which cards are free".to_owned(),
+            Self::CardTwice { .. } => return None,
+            Self::BadVariable { variable, .. } => format!("`unset {variable}`, or give it one of these values"),
+            Self::BadName { .. } => "letters, digits, `_`, `.` and `-`, the first a letter or a digit".to_owned(),
+            Self::NotAWorkspace { instead: Some(dir), .. } => format!("probably meant: `{}`", dir.display()),
+            Self::NotAWorkspace { instead: None, .. } => {
+                "name the directory that contains `pypto` and `pypto-lib`, neither its parent nor one of them".to_owned()
+            }
+            Self::NoAscendRuntime { .. } => {
+                "install Ascend Docker Runtime, then `sudo systemctl daemon-reload && sudo systemctl restart docker`, which \
+                 ends every running container; or choose `privileged`, which exposes all devices of this host"
+                    .to_owned()
+            }
+            Self::NoDriver { .. } => {
+                "install the NPU driver, or name its directory: `export ASCEND_DRIVER_ROOT=DIR`; to build without an NPU, \
+                 skip the check `card`"
+                    .to_owned()
+            }
+            Self::NoImage { .. } => {
+                "build it: `cargo xtask container build a3` (or `a5`); or name a published one: `export PYPTO_IMAGE=...`"
+                    .to_owned()
+            }
+            Self::Unfit { findings } => remedies(findings),
+            Self::Differs { name, running, .. } | Self::NoRecord { name, running } => {
+                format!("{}, then: {}", keep_first(name), remove(name, *running))
+            }
+            Self::NotEnterable { name, status } if status == "paused" => format!("`docker unpause {name}`"),
+            Self::NotEnterable { .. } => "wait until it has come to rest, and run again".to_owned(),
+            Self::NoContainer { .. } => "`cargo xtask container run` makes one; `docker ps -a` lists those there are".to_owned(),
+            Self::Busy { name, .. } => format!("see what it does: `docker ps -a --filter name={name}`"),
+            Self::NoBuildFile { what, .. } => (*what).to_owned(),
+            Self::NoDigest { .. } => "name a repository in a registry, or the digest itself".to_owned(),
+            Self::Checkout(error) => return error.hint(),
+            Self::Docker(error) => return error.hint(),
+            Self::Lock(error) => return error.hint(),
+            Self::Process(error) => return error.hint(),
+        })
+    }
+
+    /// What removes a container that is not as it is asked for, so that the same request makes a new one.
+    pub fn removal(&self) -> Option<(String, String)> {
+        match self {
+            Self::Differs { name, running, .. } | Self::NoRecord { name, running } => {
+                Some((keep_first(name), remove(name, *running)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whose it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Docker(error) => match error.fault() {
+                pto_docker::Fault::Input => Fault::Input,
+                pto_docker::Fault::Machine => Fault::Machine,
+                pto_docker::Fault::Interrupt => Fault::Interrupt,
+            },
+            Self::Checkout(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Process(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Lock(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Differs { .. } | Self::NoRecord { .. } => Fault::Verdict,
+            Self::NoAscendRuntime { .. }
+            | Self::NoDriver { .. }
+            | Self::NoImage { .. }
+            | Self::Unfit { .. }
+            | Self::NotEnterable { .. }
+            | Self::Busy { .. }
+            | Self::Lock(_)
+            | Self::Process(_) => Fault::Machine,
+            _ => Fault::Input,
+        }
+    }
+}
+
+fn found(findings: &[Finding]) -> String {
+    findings.iter().map(|finding| format!("{}: {}", finding.check, finding.found)).collect::<Vec<_>>().join("; ")
+}
+
+fn remedies(findings: &[Finding]) -> String {
+    let remedy = |finding: &Finding| match finding.check.may_be_skipped() {
+        true => format!("{} (to go on anyway: `--skip-check {}`)", finding.remedy, finding.check),
+        false => finding.remedy.clone(),
+    };
+    findings.iter().map(remedy).collect::<Vec<_>>().join("; ")
+}
+
+fn listed(differences: &[Difference]) -> String {
+    differences.iter().map(|difference| format!("\n  {}", difference.text())).collect()
+}
+
+fn keep_first(name: &str) -> String {
+    format!(
+        "what was changed inside and lies in no mount or volume is lost with the container: keep it first \
+         (`docker cp {name}:PATH DIR`, or `docker commit {name} {name}:kept`)"
+    )
+}
+
+fn remove(name: &str, running: bool) -> String {
+    if running { format!("docker stop {name} && docker rm {name}") } else { format!("docker rm {name}") }
+}

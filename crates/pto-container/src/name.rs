@@ -1,0 +1,48 @@
+//! Names that go into command lines: what Docker takes, said before it is asked.
+
+use crate::error::Error;
+
+/// A name of a container or a volume.
+pub(crate) fn checked(what: &'static str, name: String) -> Result<String, Error> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    let first = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if first && name.len() > 1 && name.chars().all(fits) { Ok(name) } else { Err(Error::BadName { what, name }) }
+}
+
+/// An image's name. Docker says what is wrong with one; it only must not be taken for an option.
+pub(crate) fn image(name: String) -> Result<String, Error> {
+    if name.is_empty() || name.starts_with('-') || name.contains(char::is_whitespace) {
+        return Err(Error::BadName { what: "an image", name });
+    }
+    Ok(name)
+}
+
+/// Whether a name leads to a registry, by Docker's own rule: its first part has a dot or a port, or is `localhost`.
+pub(crate) fn is_in_registry(image: &str) -> bool {
+    image.split_once('/').is_some_and(|(host, _)| host.contains(['.', ':']) || host == "localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_dockers() {
+        for good in ["pypto-a3-dev", "a1", "A_b.c-d"] {
+            assert_eq!(checked("a container", good.to_owned()).unwrap(), good);
+        }
+        for bad in ["", "a", "-rm", "a b", "a/b", "ä1", ".a"] {
+            assert!(checked("a container", bad.to_owned()).is_err(), "{bad}");
+        }
+        assert!(image("--privileged".to_owned()).is_err() && image("host:5/a@sha256:1".to_owned()).is_ok());
+    }
+
+    #[test]
+    fn a_registry_has_a_host() {
+        for (image, expected) in
+            [("pypto-dev:a3", false), ("me/pypto:1", false), ("r.example/a", true), ("localhost:5/a", true)]
+        {
+            assert_eq!(is_in_registry(image), expected, "{image}");
+        }
+    }
+}

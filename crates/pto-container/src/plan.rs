@@ -1,0 +1,121 @@
+//! What a request comes to on this host.
+
+use std::ffi::OsString;
+
+use pto_context::{Context, Event};
+use pto_docker::Docker;
+use pto_platform::docker::{DockerInfo, Image};
+use pto_process::Invocation;
+
+use crate::access::DeviceAccess;
+use crate::checks::{CheckId, Finding, Subject};
+use crate::configuration::Configuration;
+use crate::create::{create, trust};
+use crate::disk;
+use crate::error::Error;
+use crate::name::is_in_registry;
+use crate::request::Request;
+use crate::settings::Settings;
+use crate::sources::Sources;
+
+/// A container that would be made, and how.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The container's name.
+    pub name: String,
+    /// The image's name.
+    pub image: String,
+    /// How it gets at the NPUs.
+    pub access: DeviceAccess,
+    /// What will be recorded, and compared with what is there.
+    pub configuration: Configuration,
+    /// Checks of the host that fail, those that are skipped included.
+    pub findings: Vec<Finding>,
+    pub(crate) docker: Docker,
+    pub(crate) create: Invocation,
+    /// What completes a container that was made and has not run yet.
+    pub(crate) trust: Option<Invocation>,
+    pub(crate) terminal: bool,
+    pub(crate) command: Vec<OsString>,
+    pub(crate) request: Request,
+    has_image: bool,
+}
+
+impl Plan {
+    /// Asks the engine and the host; changes nothing.
+    ///
+    /// # Errors
+    /// What is asked for makes no sense, the engine does not answer, or the way to the NPUs that was asked for is closed.
+    pub fn make(cx: &Context, request: &Request) -> Result<Self, Error> {
+        let settings = Settings::of(cx, request)?;
+        let docker = Docker::new(cx)?;
+        let info = docker.info()?;
+        let image = docker.image(&settings.image)?;
+        Self::with(cx, request, settings, (docker, &info, image.as_ref()))
+    }
+
+    fn with(
+        cx: &Context,
+        request: &Request,
+        settings: Settings,
+        (docker, info, image): (Docker, &DockerInfo, Option<&Image>),
+    ) -> Result<Self, Error> {
+        let (series, cards) = (request.series, &request.cards);
+        let is_local = disk::is_local(&docker);
+        if !is_local {
+            let message =
+                "the Docker engine is on another machine: cards and mounts are that machine's, and are not checked";
+            cx.emit(Event::Warning { message: message.to_owned() });
+        }
+        let needs_driver = is_local && !request.skip.contains(&CheckId::Card);
+        let access = DeviceAccess::choose(cx, info, settings.access, series, cards, needs_driver)?;
+        let sources = Sources::find(cx, request, &settings.name)?;
+        let id = image.and_then(|image| image.id.as_deref());
+        let configuration = Configuration::new(&settings, id, &sources, &access);
+        let subject = Subject { cx, docker: &docker, info, image, series, access: &access, name: &settings.name };
+        let findings = subject.examine()?;
+        let create = create(&docker, (series, request.terminal), &settings, &sources, &access, &configuration);
+        let trust = trust(&docker, &settings.name, &sources);
+        Ok(Self {
+            name: settings.name,
+            image: settings.image,
+            access,
+            configuration,
+            findings,
+            docker,
+            create,
+            trust,
+            terminal: request.terminal,
+            command: request.command.clone(),
+            request: request.clone(),
+            has_image: image.is_some(),
+        })
+    }
+
+    /// What makes the container, whether there is one already or not.
+    pub fn create(&self) -> &Invocation {
+        &self.create
+    }
+
+    /// What fetches the image, where it is not here.
+    ///
+    /// # Errors
+    /// Its name leads to no registry.
+    pub fn pull(&self) -> Result<Option<Invocation>, Error> {
+        match self.has_image {
+            true => Ok(None),
+            false if is_in_registry(&self.image) => Ok(Some(self.docker.command(["pull", "--", &self.image]))),
+            false => Err(Error::NoImage { image: self.image.clone() }),
+        }
+    }
+
+    /// What its user has to know before it is made or entered.
+    pub fn announcement(&self) -> String {
+        self.access.announcement()
+    }
+
+    /// The checks that fail and that nobody wants to skip.
+    pub fn refusals(&self) -> Vec<Finding> {
+        self.findings.iter().filter(|finding| !self.request.skip.contains(&finding.check)).cloned().collect()
+    }
+}

@@ -1,0 +1,162 @@
+//! The checkouts inside: which, where, and whom git may trust.
+
+use std::path::{Path, PathBuf};
+
+use pto_checkout::{Checkout, GitDirs};
+use pto_context::Context;
+
+use crate::error::Error;
+use crate::mount::Mount;
+use crate::request::Request;
+use crate::settings::volume;
+
+/// Where images keep both.
+const WORKSPACE: &str = "/workspace";
+const PYPTO: &str = "pypto";
+const PYPTO_LIB: &str = "pypto-lib";
+/// What a checkout of PyPTO has and others have not.
+const PINS: &str = "toolchain/versions.env";
+/// The job limits of a machine, in the primary checkout.
+const TESTING_ENV: &str = ".claude/skills/testing/testing.env";
+
+/// What a container has of sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sources {
+    /// Mounts, those of the checkouts first.
+    pub(crate) mounts: Vec<Mount>,
+    /// Where PyPTO is inside.
+    pub(crate) pypto: PathBuf,
+    /// Where pypto-lib is inside.
+    pub(crate) pypto_lib: PathBuf,
+    /// Checkouts and initialised submodules that belong to somebody of the host, by their paths inside.
+    pub(crate) trusted: Vec<PathBuf>,
+}
+
+impl Sources {
+    /// Those of a container with this name.
+    pub(crate) fn find(cx: &Context, request: &Request, container: &str) -> Result<Self, Error> {
+        let workspace = request.workspace.clone().or_else(|| path(cx, "PYPTO_HOST_WORKSPACE"));
+        match workspace {
+            Some(dir) => Self::of_workspace(cx, &cx.cwd().join(dir)),
+            None => Self::of_checkouts(cx, request, container),
+        }
+    }
+
+    /// One directory with both, as images have it.
+    fn of_workspace(cx: &Context, dir: &Path) -> Result<Self, Error> {
+        let places = [PYPTO, PYPTO_LIB].map(|name| dir.join(name));
+        if let Some(missing) = places.iter().find(|place| !place.is_dir()) {
+            let inside = (dir.join("workspace").join(PYPTO).is_dir()).then(|| dir.join("workspace"));
+            let above = dir.parent().filter(|_| dir.join(PINS).is_file()).map(Path::to_owned);
+            return Err(Error::NotAWorkspace { missing: missing.clone(), instead: inside.or(above) });
+        }
+        let mut sources = Self::empty();
+        sources.mounts.push(Mount::bind(&real(dir), WORKSPACE));
+        let [pypto, lib] = places;
+        for (place, name) in [(&pypto, PYPTO), (&lib, PYPTO_LIB)] {
+            let inside = Path::new(WORKSPACE).join(name);
+            // One that is not git's is no use to anyone but its owner, and still theirs to mount.
+            let found = GitDirs::find(place).ok().filter(|dirs| dirs.root == real(place));
+            let Some(checkout) = found.map(|_| open(cx, place)).transpose()? else { continue };
+            match stays_whole(&checkout) {
+                true => sources.trust(&checkout, &inside),
+                false => sources.keep_paths(&checkout, name),
+            }
+            sources.limits(&checkout, name);
+        }
+        Ok(sources)
+    }
+
+    /// Each a checkout of its own, or a volume.
+    fn of_checkouts(cx: &Context, request: &Request, container: &str) -> Result<Self, Error> {
+        let pypto = request.pypto_src.clone().or_else(|| path(cx, "PYPTO_SRC")).or_else(|| around(cx));
+        let pypto = pypto.map(|dir| open(cx, &dir)).transpose()?;
+        let lib = request.pypto_lib_src.clone().or_else(|| path(cx, "PYPTO_LIB_SRC"));
+        let lib = lib.or_else(|| pypto.as_ref().and_then(beside)).map(|dir| open(cx, &dir)).transpose()?;
+        let mut sources = Self::empty();
+        sources.add(pypto.as_ref(), PYPTO, &volume(container, "src"));
+        sources.add(lib.as_ref(), PYPTO_LIB, &volume(container, "lib-src"));
+        Ok(sources)
+    }
+
+    fn empty() -> Self {
+        Self {
+            mounts: Vec::new(),
+            pypto: Path::new(WORKSPACE).join(PYPTO),
+            pypto_lib: Path::new(WORKSPACE).join(PYPTO_LIB),
+            trusted: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, checkout: Option<&Checkout>, name: &str, volume: &str) {
+        let inside = Path::new(WORKSPACE).join(name);
+        match checkout {
+            None => self.mounts.push(Mount::volume(volume, inside)),
+            Some(checkout) if stays_whole(checkout) => {
+                self.mounts.push(Mount::bind(checkout.root(), &inside));
+                self.trust(checkout, &inside);
+                self.limits(checkout, name);
+            }
+            Some(checkout) => {
+                self.keep_paths(checkout, name);
+                self.limits(checkout, name);
+            }
+        }
+    }
+
+    /// Work tree and repository at their own paths: both name each other by them.
+    fn keep_paths(&mut self, checkout: &Checkout, name: &str) {
+        let root = checkout.root();
+        self.mounts.push(Mount::bind(root, root));
+        let repository = &checkout.dirs.common_dir;
+        if !self.mounts.iter().any(|mount| repository.starts_with(&mount.target)) {
+            self.mounts.push(Mount::bind(repository, repository));
+        }
+        self.trust(checkout, root);
+        let place = if name == PYPTO { &mut self.pypto } else { &mut self.pypto_lib };
+        *place = root.to_owned();
+    }
+
+    fn trust(&mut self, checkout: &Checkout, inside: &Path) {
+        let below = checkout.below().filter_map(|below| below.root().strip_prefix(checkout.root()).ok());
+        let below: Vec<PathBuf> = below.map(|below| inside.join(below)).collect();
+        self.trusted.push(inside.to_owned());
+        self.trusted.extend(below);
+    }
+
+    /// The job limits of this machine, at their own path.
+    fn limits(&mut self, checkout: &Checkout, name: &str) {
+        let file = checkout.primary.as_ref().map(|primary| primary.join(TESTING_ENV));
+        let file = file.filter(|file| name == PYPTO && file.is_file());
+        self.mounts.extend(file.map(|file| Mount::bind(&file, &file).readonly()));
+    }
+}
+
+/// Whether a checkout can be moved: its repository is in it.
+fn stays_whole(checkout: &Checkout) -> bool {
+    checkout.dirs.common_dir.starts_with(checkout.root())
+}
+
+fn open(cx: &Context, dir: &Path) -> Result<Checkout, Error> {
+    Ok(Checkout::open(cx, cx.cwd().join(dir))?)
+}
+
+/// The checkout of PyPTO that the working directory is in.
+fn around(cx: &Context) -> Option<PathBuf> {
+    GitDirs::find(cx.cwd()).ok().map(|dirs| dirs.root).filter(|root| root.join(PINS).is_file())
+}
+
+/// A checkout of pypto-lib beside this one, or beside the one that this is a worktree of.
+fn beside(pypto: &Checkout) -> Option<PathBuf> {
+    let roots = [Some(pypto.root()), pypto.primary.as_deref()];
+    let places = roots.into_iter().flatten().filter_map(|root| Some(root.parent()?.join(PYPTO_LIB)));
+    places.into_iter().find(|place| place.join(".git").exists())
+}
+
+fn path(cx: &Context, variable: &str) -> Option<PathBuf> {
+    cx.var_os(variable).map(PathBuf::from)
+}
+
+fn real(dir: &Path) -> PathBuf {
+    dir.canonicalize().unwrap_or_else(|_| dir.to_owned())
+}

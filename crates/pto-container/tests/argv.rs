@@ -1,0 +1,401 @@
+//! What is asked of Docker, word by word.
+
+mod support;
+
+use pto_container::{Access, CheckId, Error, Plan, Request, Series};
+use pto_process::Invocation;
+use support::{Fake, checkouts, git, repository, values, words};
+
+fn privileged(series: Series, cards: &[u32]) -> Request {
+    Request { access: Some(Access::Privileged), ..Request::new(series, cards.to_vec()) }
+}
+
+fn has(words: &[String], wanted: &[&str]) -> bool {
+    words.windows(wanted.len()).any(|found| found == wanted)
+}
+
+#[test]
+fn the_runtime_numbers_cards_from_zero() {
+    let fake = Fake::new(&["runc", "ascend"]);
+    let words = fake.create(&Request::new(Series::A3, vec![2, 3]));
+    assert!(words.contains(&"--runtime=ascend".to_owned()) && !words.contains(&"--privileged".to_owned()));
+    assert_eq!(
+        values(&words, "--env"),
+        [
+            "ASCEND_VISIBLE_DEVICES=2,3",
+            "PYPTO_PLATFORM=a2a3",
+            "PYPTO_DEVICE=0",
+            "PYPTO_SRC=/workspace/pypto",
+            "PYPTO_LIB_SRC=/workspace/pypto-lib"
+        ]
+    );
+    assert_eq!(
+        values(&words, "--mount"),
+        [
+            "type=volume,source=pypto-a3-src,target=/workspace/pypto",
+            "type=volume,source=pypto-a3-lib-src,target=/workspace/pypto-lib",
+            "type=volume,source=pypto-a3-cache,target=/opt/pypto/cache"
+        ]
+    );
+    assert!(words.contains(&"--shm-size=16g".to_owned()) && words.contains(&"--workdir=/workspace/pypto".to_owned()));
+    assert_eq!(words[words.len() - 2..], ["--", "pypto-dev:a3-sim"]);
+    let told = fake.plan(&Request::new(Series::A3, vec![2, 3])).announcement();
+    assert!(told.contains("physical card 2,3 is device 0,1 inside (PYPTO_DEVICE=0)"), "{told}");
+}
+
+#[test]
+fn without_the_runtime_auto_is_privileged_and_says_so() {
+    let fake = Fake::new(&["runc"]);
+    let words = fake.create(&Request::new(Series::A3, vec![1]));
+    assert!(words.contains(&"--privileged".to_owned()));
+    assert!(has(&words, &["--env", "PYPTO_DEVICE=1"]) && !words.join(" ").contains("ASCEND_VISIBLE_DEVICES"));
+    let mounts = values(&words, "--mount");
+    assert_eq!(
+        mounts[3..],
+        [
+            "type=bind,source=/usr/local/Ascend/driver,target=/usr/local/Ascend/driver,readonly",
+            "type=bind,source=/usr/local/bin/npu-smi,target=/usr/local/bin/npu-smi,readonly",
+            "type=bind,source=/etc/ascend_install.info,target=/etc/ascend_install.info,readonly"
+        ]
+    );
+    let told = fake.plan(&Request::new(Series::A3, vec![1])).announcement();
+    for words in ["privileged", "knows no `ascend` runtime", "all devices and cards of this host", "PYPTO_DEVICE=1"] {
+        assert!(told.contains(words), "{told}");
+    }
+    let ascend = Request { access: Some(Access::Ascend), ..Request::new(Series::A3, vec![1]) };
+    let error = Plan::make(&fake.cx(), &ascend).unwrap_err();
+    assert!(matches!(error, Error::NoAscendRuntime { .. }) && error.hint().unwrap().contains("privileged"), "{error}");
+}
+
+#[test]
+fn access_that_is_asked_for_counts_whatever_the_engine_knows() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    assert!(fake.create(&privileged(Series::A3, &[1])).contains(&"--privileged".to_owned()));
+    fake.host.var("PYPTO_DEVICE_ACCESS", "privileged");
+    assert!(fake.create(&Request::new(Series::A3, vec![1])).contains(&"--privileged".to_owned()));
+    fake.host.var("PYPTO_DEVICE_ACCESS", "everything");
+    let error = Plan::make(&fake.cx(), &Request::new(Series::A3, vec![1])).unwrap_err().to_string();
+    assert_eq!(error, "`PYPTO_DEVICE_ACCESS` is `everything`; expected `auto`, `ascend` or `privileged`");
+}
+
+#[test]
+fn the_driver_may_lie_elsewhere_and_has_to_be_there() {
+    let mut fake = Fake::new(&["runc"]);
+    fake.host.file("/data/driver/version.info", "").var("ASCEND_DRIVER_ROOT", "/data/driver");
+    let words = fake.create(&privileged(Series::A3, &[1]));
+    let mount = "type=bind,source=/data/driver,target=/usr/local/Ascend/driver,readonly";
+    assert!(has(&words, &["--mount", mount]), "{words:?}");
+    fake.host.var("ASCEND_DRIVER_ROOT", "/gone");
+    assert!(matches!(Plan::make(&fake.cx(), &privileged(Series::A3, &[1])), Err(Error::NoDriver { .. })));
+}
+
+#[test]
+fn a5_gets_what_its_cards_talk_through_where_it_is() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    assert!(values(&fake.create(&Request::new(Series::A5, vec![0])), "--device").is_empty());
+    fake.host.nodes(&["ummu", "uburma"]);
+    for request in [Request::new(Series::A5, vec![0]), privileged(Series::A5, &[0])] {
+        let words = fake.create(&request);
+        assert_eq!(values(&words, "--device"), ["/dev/ummu", "/dev/uburma"]);
+        assert!(has(&words, &["--env", "PYPTO_PLATFORM=a5"]));
+    }
+    assert!(values(&fake.create(&Request::new(Series::A3, vec![0])), "--device").is_empty());
+}
+
+#[test]
+fn a_checkout_is_mounted_where_images_have_theirs() {
+    let fake = Fake::new(&["runc", "ascend"]);
+    let pypto = checkouts(fake.host.root());
+    let request = Request { pypto_src: Some(pypto.clone()), ..Request::new(Series::A3, vec![0]) };
+    let words = fake.create(&request);
+    let root = fake.host.root().canonicalize().unwrap();
+    assert_eq!(
+        values(&words, "--mount")[..2],
+        [
+            format!("type=bind,source={},target=/workspace/pypto", pypto.display()),
+            format!("type=bind,source={},target=/workspace/pypto-lib", root.join("src/pypto-lib").display()),
+        ]
+    );
+    let env = values(&words, "--env");
+    let git: Vec<&String> = env.iter().filter(|pair| pair.starts_with("GIT_CONFIG")).collect();
+    assert_eq!(
+        git,
+        [
+            "GIT_CONFIG_SYSTEM=/etc/ptokit-gitconfig",
+            "GIT_CONFIG_COUNT=4",
+            "GIT_CONFIG_KEY_0=safe.directory",
+            "GIT_CONFIG_VALUE_0=/workspace/pypto",
+            "GIT_CONFIG_KEY_1=safe.directory",
+            "GIT_CONFIG_VALUE_1=/workspace/pypto/runtime",
+            "GIT_CONFIG_KEY_2=safe.directory",
+            "GIT_CONFIG_VALUE_2=/workspace/pypto/runtime/third/inner",
+            "GIT_CONFIG_KEY_3=safe.directory",
+            "GIT_CONFIG_VALUE_3=/workspace/pypto-lib",
+        ]
+    );
+    let steps: Vec<String> = fake.plan(&request).steps().unwrap().iter().map(Invocation::to_shell_line).collect();
+    assert_eq!(steps[1..], ["docker cp - pypto-a3-dev:/etc", "docker start --attach --interactive -- pypto-a3-dev"]);
+}
+
+#[test]
+fn a_linked_worktree_keeps_its_path_and_so_does_its_repository() {
+    let fake = Fake::new(&["runc", "ascend"]);
+    let pypto = checkouts(fake.host.root());
+    let limits = pypto.join(".claude/skills/testing/testing.env");
+    fs_err::create_dir_all(limits.parent().unwrap()).unwrap();
+    fs_err::write(&limits, "export PYPTO_BUILD_JOBS=4\n").unwrap();
+    let tree = fake.host.root().canonicalize().unwrap().join("trees/feature, one");
+    git(&pypto, &["worktree", "add", "--quiet", "-b", "feature", &tree.display().to_string()]);
+    let request = Request { pypto_src: Some(tree.clone()), ..Request::new(Series::A3, vec![0]) };
+    let words = fake.create(&request);
+    let (tree, pypto) = (tree.display().to_string(), pypto.display().to_string());
+    assert_eq!(
+        values(&words, "--mount")[..3],
+        [
+            format!("type=bind,\"source={tree}\",\"target={tree}\""),
+            format!("type=bind,source={pypto}/.git,target={pypto}/.git"),
+            format!("type=bind,source={0},target={0},readonly", limits.display()),
+        ]
+    );
+    assert!(values(&words, "--mount")[3].ends_with("target=/workspace/pypto-lib"), "found beside the primary checkout");
+    let env = values(&words, "--env");
+    assert!(
+        env.contains(&format!("PYPTO_SRC={tree}")) && env.contains(&format!("GIT_CONFIG_VALUE_0={tree}")),
+        "{env:?}"
+    );
+    assert!(words.contains(&format!("--workdir={tree}")));
+}
+
+#[test]
+fn limits_of_the_primary_checkout_are_at_their_own_path() {
+    let fake = Fake::new(&["runc", "ascend"]);
+    let pypto = repository(&fake.host.root().join("pypto"), &[".claude/skills/testing/testing.env"]);
+    let words = fake.create(&Request { pypto_src: Some(pypto.clone()), ..Request::new(Series::A3, vec![0]) });
+    let file = pypto.join(".claude/skills/testing/testing.env");
+    assert_eq!(values(&words, "--mount")[1], format!("type=bind,source={0},target={0},readonly", file.display()));
+}
+
+#[test]
+fn a_workspace_is_one_mount() {
+    let fake = Fake::new(&["runc", "ascend"]);
+    let pypto = checkouts(fake.host.root());
+    let workspace = pypto.parent().unwrap().to_owned();
+    let with = |dir: std::path::PathBuf| Request { workspace: Some(dir), ..Request::new(Series::A3, vec![0]) };
+    let words = fake.create(&with(workspace.clone()));
+    assert_eq!(values(&words, "--mount")[0], format!("type=bind,source={},target=/workspace", workspace.display()));
+    assert!(values(&words, "--mount")[1].contains("pypto-a3-cache"));
+    let wrong = Plan::make(&fake.cx(), &with(pypto)).unwrap_err();
+    assert!(matches!(&wrong, Error::NotAWorkspace { instead: Some(dir), .. } if *dir == workspace), "{wrong}");
+    let wrong = Plan::make(&fake.cx(), &with(fake.host.root().to_owned())).unwrap_err();
+    assert!(wrong.hint().unwrap().contains("neither its parent"), "{wrong}");
+}
+
+#[test]
+fn everything_can_be_said_otherwise() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    for (name, value) in [
+        ("PYPTO_IMAGE", "registry.example/pypto:1"),
+        ("PYPTO_CACHE_VOLUME", "my-cache"),
+        ("PYPTO_CONTAINER_NAME", "mine"),
+        ("PYPTO_SHM_SIZE", "32g"),
+    ] {
+        fake.host.var(name, value);
+    }
+    let words = fake.create(&Request::new(Series::A3, vec![0]));
+    for expected in [&["--name", "mine"][..], &["--shm-size=32g"], &["--", "registry.example/pypto:1"]] {
+        assert!(has(&words, expected), "{words:?}");
+    }
+    assert!(words.join(" ").contains("source=my-cache,"));
+    let options = Request {
+        image: Some("other:2".to_owned()),
+        cache_volume: Some("c2".to_owned()),
+        name: Some("n2".to_owned()),
+        shm_size: Some("1g".to_owned()),
+        ..Request::new(Series::A3, vec![0])
+    };
+    let words = fake.create(&options);
+    for expected in [&["--name", "n2"][..], &["--shm-size=1g"], &["--", "other:2"]] {
+        assert!(has(&words, expected), "{words:?}");
+    }
+    fake.host.var("PYPTO_IMAGE", "");
+    let tagged = Request { cann_tag: Some("9.1.0".to_owned()), ..Request::new(Series::A5, vec![0]) };
+    assert!(has(&fake.create(&tagged), &["--", "pypto-dev:a5-sim-9.1.0"]));
+}
+
+#[test]
+fn proxies_go_by_name_and_no_word_holds_their_value() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    fake.host.var("https_proxy", "http://planted:secret@proxy:1").var("NO_PROXY", "localhost,.example");
+    let request = Request::new(Series::A3, vec![0]);
+    let plan = fake.plan(&request);
+    let steps = plan.steps().unwrap();
+    let words = words(&steps[0]);
+    assert!(has(&words, &["--env", "https_proxy", "--env", "NO_PROXY"]));
+    let shown = format!("{words:?} {steps:?} {plan:?} {}", steps[0].to_shell_line());
+    assert!(!shown.contains("planted") && !shown.contains("secret@"), "{shown}");
+}
+
+#[test]
+fn the_host_is_looked_at_before() {
+    let checks = |fake: &Fake, request: &Request| {
+        let plan = fake.plan(request);
+        plan.findings.iter().map(|finding| (finding.check, finding.found.clone())).collect::<Vec<_>>()
+    };
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    assert_eq!(checks(&fake, &Request::new(Series::A3, vec![0])), []);
+
+    let absent = checks(&fake, &Request::new(Series::A3, vec![0, 7]));
+    assert!(
+        absent[0].0 == CheckId::Card && absent[0].1.contains("`/dev/davinci7`") && absent[0].1.contains("davinci3")
+    );
+
+    fake.image("amd64", "9.2.0-a3-ubuntu22.04");
+    let other = checks(&fake, &Request::new(Series::A3, vec![0]));
+    assert!(other[0].0 == CheckId::Architecture && other[0].1.contains("`exec format error`"), "{other:?}");
+
+    fake.image("arm64", "9.0.0-a3");
+    assert_eq!(checks(&fake, &Request::new(Series::A3, vec![0])), []);
+    fake.image("arm64", "9.2.0-950-ubuntu22.04");
+    let pair = checks(&fake, &Request::new(Series::A5, vec![0]));
+    assert!(pair[0].0 == CheckId::DriverPair && pair[0].1.contains("driver 26.0.rc1"), "{pair:?}");
+    fake.image("arm64", "8.0.0");
+    let pair = checks(&fake, &Request::new(Series::A3, vec![0]));
+    assert!(pair[0].0 == CheckId::DriverPair, "{pair:?}");
+}
+
+#[test]
+fn a_card_of_another_container_is_refused_and_its_own_is_not() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let other = Request { name: Some("other".to_owned()), ..Request::new(Series::A3, vec![1, 2]) };
+    let plan = fake.plan(&other);
+    fake.container("other", "running", Some(&plan)).listed("other");
+    let request = |cards: &[u32]| Request::new(Series::A3, cards.to_vec());
+    let found = fake.plan(&request(&[2, 3])).refusals();
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].check, found[0].found.as_str()),
+        (CheckId::CardInUse, "the running container `other` has card 2")
+    );
+    assert_eq!(fake.plan(&request(&[3])).refusals(), []);
+    assert_eq!(fake.plan(&other).refusals(), []);
+    assert!("card-in-use".parse::<CheckId>().is_err(), "two containers on one card fail both");
+}
+
+#[test]
+fn a_check_can_be_skipped_where_that_makes_sense() {
+    let fake = Fake::new(&["runc", "ascend"]);
+    let request = Request { skip: vec![CheckId::Card], ..Request::new(Series::A3, vec![9]) };
+    let plan = fake.plan(&request);
+    assert_eq!((plan.findings.len(), plan.refusals().len()), (1, 0));
+    let refused = fake.plan(&Request::new(Series::A3, vec![9])).enter(|_, _| {}).unwrap_err();
+    let hint = refused.hint().unwrap();
+    assert!(matches!(refused, Error::Unfit { .. }) && hint.contains("`--skip-check card`"), "{hint}");
+    assert!(!fake.host.calls().contains("docker create"));
+}
+
+#[test]
+fn nonsense_is_refused_before_docker_is_asked() {
+    let fake = Fake::new(&["runc"]);
+    let refused = |request: Request| Plan::make(&fake.cx(), &request).unwrap_err().to_string();
+    let request = || Request::new(Series::A3, vec![0]);
+    assert_eq!(
+        refused(Request::new(Series::A3, vec![])),
+        "no card is named; expected at least one physical card of this host"
+    );
+    assert_eq!(refused(Request::new(Series::A3, vec![1, 1])), "card 1 is named twice");
+    assert_eq!(refused(Request { name: Some("-v".to_owned()), ..request() }), "`-v` is no name of a container");
+    assert_eq!(refused(Request { image: Some("--rm".to_owned()), ..request() }), "`--rm` is no name of an image");
+    assert_eq!(
+        refused(Request { cache_volume: Some("/host".to_owned()), ..request() }),
+        "`/host` is no name of a volume"
+    );
+    assert_eq!(fake.host.calls(), "");
+}
+
+#[test]
+fn an_image_that_is_not_here_is_fetched_from_a_registry_alone() {
+    let fake = Fake::new(&["runc", "ascend"]);
+    fs_err::remove_file(fake.host.place("/said/image")).unwrap();
+    let registry = Request { image: Some("r.example/pypto:1".to_owned()), ..Request::new(Series::A3, vec![0]) };
+    let steps = fake.plan(&registry).steps().unwrap();
+    assert_eq!(steps[0].to_shell_line(), "docker pull -- r.example/pypto:1");
+    assert_eq!(steps.len(), 3);
+    let local = fake.plan(&Request::new(Series::A3, vec![0])).steps().unwrap_err();
+    assert!(matches!(local, Error::NoImage { .. }), "{local}");
+}
+
+#[test]
+fn what_is_there_is_entered_as_it_stands() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let request = Request::new(Series::A3, vec![0]);
+    let plan = fake.plan(&request);
+    let lines = |fake: &Fake, request: &Request| -> Vec<String> {
+        fake.plan(request).steps().unwrap().iter().map(Invocation::to_shell_line).collect()
+    };
+    fake.container("pypto-a3-dev", "exited", Some(&plan));
+    assert_eq!(lines(&fake, &request), ["docker start --attach --interactive -- pypto-a3-dev"]);
+    fake.container("pypto-a3-dev", "running", Some(&plan));
+    let bash = "docker exec --interactive pypto-a3-dev bash --rcfile /opt/pypto/bin/pypto-activate.sh";
+    assert_eq!(lines(&fake, &request), [bash]);
+    let terminal = Request { terminal: true, ..request.clone() };
+    assert_eq!(lines(&fake, &terminal), [bash.replace("--interactive", "--interactive --tty")]);
+    let command = Request { command: ["ls", "a b"].map(Into::into).to_vec(), ..request };
+    let exec = "docker exec --interactive pypto-a3-dev bash -c 'exec \"$@\"' bash ls 'a b'";
+    assert_eq!(lines(&fake, &command), [exec]);
+    fake.container("pypto-a3-dev", "exited", Some(&plan));
+    assert_eq!(lines(&fake, &command), ["docker start -- pypto-a3-dev", exec]);
+    assert_eq!(lines(&fake, &terminal).len(), 2, "the main shell has no terminal");
+}
+
+#[test]
+fn what_is_made_of_something_else_is_not_entered() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let request = Request::new(Series::A3, vec![0]);
+    let plan = fake.plan(&request);
+    fake.container("pypto-a3-dev", "running", Some(&plan));
+    let refused = |fake: &Fake, request: &Request| fake.plan(request).enter(|_, _| {}).unwrap_err();
+    let differs = |fake: &Fake, request: &Request| match refused(fake, request) {
+        Error::Differs { differences, .. } => differences.into_iter().map(|one| one.what).collect::<Vec<_>>(),
+        other => panic!("{other}"),
+    };
+    assert_eq!(differs(&fake, &Request::new(Series::A3, vec![1])), ["cards"]);
+    assert_eq!(differs(&fake, &privileged(Series::A3, &[0])), ["access", "driver"]);
+    assert_eq!(differs(&fake, &Request { cache_volume: Some("c2".into()), ..request.clone() }), ["cache"]);
+    let pypto = checkouts(fake.host.root());
+    let with_source = Request { pypto_src: Some(pypto.clone()), ..request.clone() };
+    assert_eq!(differs(&fake, &with_source), ["checkouts", "sources"]);
+
+    let other = fake.plan(&with_source);
+    fake.container("pypto-a3-dev", "exited", None);
+    let error = refused(&fake, &with_source);
+    assert!(matches!(error, Error::NoRecord { running: false, .. }), "{error}");
+    assert!(error.hint().unwrap().ends_with("docker rm pypto-a3-dev"));
+
+    // The plan asks for it while there is no such container.
+    fs_err::remove_file(fake.host.place("/said/container.pypto-a3-dev")).unwrap();
+    fake.container("pypto-a3-dev", "exited", Some(&other));
+    let more = repository(&fake.host.root().join("origin/more"), &[]);
+    git(&pypto, &["submodule", "--quiet", "add", &more.display().to_string(), "more"]);
+    assert_eq!(differs(&fake, &with_source), ["checkouts"], "a submodule was initialised since");
+
+    fake.image("arm64", "9.2.0-a3");
+    let rebuilt = fs_err::read_to_string(fake.host.place("/said/image")).unwrap().replace("1111", "2222");
+    fake.host.file("/said/image", &rebuilt);
+    let error = refused(&fake, &with_source);
+    assert!(error.to_string().contains("its tag stands for another image now"), "{error}");
+    let (keep, remove) = error.removal().unwrap();
+    assert!(keep.contains("docker cp pypto-a3-dev:PATH") && remove == "docker rm pypto-a3-dev");
+}
+
+#[test]
+fn a_container_on_its_way_is_left_alone() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let request = Request::new(Series::A3, vec![0]);
+    let plan = fake.plan(&request);
+    fake.container("pypto-a3-dev", "paused", Some(&plan));
+    let error = fake.plan(&request).enter(|_, _| {}).unwrap_err();
+    assert_eq!(
+        (error.to_string().as_str(), error.hint().as_deref()),
+        ("container `pypto-a3-dev` is paused", Some("`docker unpause pypto-a3-dev`"))
+    );
+}

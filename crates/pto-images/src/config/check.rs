@@ -1,0 +1,224 @@
+//! What no single key can say: whether the images fit together, and each with itself.
+
+use std::collections::BTreeMap;
+
+use pto_platform::{Machine, PairVerdict, Version, supported_pair};
+
+use super::findings::Findings;
+use super::{Config, Image};
+use crate::registry::Repository;
+
+/// The longest tag that a registry takes.
+const LONGEST_TAG: usize = 128;
+/// What a run and an attempt add to a tag: two dashes, a number of up to 20 digits, one of up to 4.
+const TEMPORARY: usize = 26;
+const ARCHITECTURES: [&str; 2] = ["arm64", "amd64"];
+const PLATFORMS: [&str; 2] = ["a2a3", "a5"];
+
+pub(super) fn config(config: &Config, findings: &mut Findings) {
+    if config.images.is_empty() {
+        findings.error("/images", "there is no image");
+    }
+    if config.task_timeout_seconds <= config.task_max_seconds {
+        let (total, cap) = (config.task_timeout_seconds, config.task_max_seconds);
+        let message = format!("{total} s for waiting and running has to exceed the {cap} s of `task_max_seconds`");
+        findings.error("/task_timeout_seconds", message);
+    }
+    for (key, value) in [("task_max_seconds", config.task_max_seconds), ("build_jobs", config.build_jobs)] {
+        if value == 0 {
+            findings.error(format!("/{key}"), "expected a number above 0");
+        }
+    }
+    sources(config, findings);
+    names(config, findings);
+    tags(config, findings);
+    for (index, image) in config.images.iter().enumerate() {
+        Checked { image, place: format!("/images/{index}"), findings }.all();
+    }
+}
+
+fn sources(config: &Config, findings: &mut Findings) {
+    let texts = [
+        ("/recipe/repository", &config.recipe.repository),
+        ("/recipe/branch", &config.recipe.branch),
+        ("/pypto/repository", &config.pypto.repository),
+        ("/pypto/ref", &config.pypto.reference),
+        ("/pypto_lib/repository", &config.pypto_lib.repository),
+        ("/pypto_lib/ref", &config.pypto_lib.reference),
+    ];
+    for (place, text) in texts {
+        // What git would take for an option is no name.
+        if text.is_empty() || text.starts_with('-') || text.contains(char::is_whitespace) {
+            findings.error(place, format!("`{text}` is no name for git"));
+        } else if text.contains('@') && text.contains("://") {
+            findings.error(place, "a user's name or password does not belong here");
+        }
+    }
+}
+
+fn names(config: &Config, findings: &mut Findings) {
+    let mut seen = BTreeMap::new();
+    for (index, image) in config.images.iter().enumerate() {
+        let place = format!("/images/{index}/name");
+        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if image.name.is_empty() || !image.name.chars().all(is_letter) {
+            findings.error(&place, format!("`{}` is no name; expected small letters, digits and dashes", image.name));
+        }
+        if let Some(first) = seen.insert(&image.name, index) {
+            findings.error(place, format!("`{}` is the name of image {first} as well", image.name));
+        }
+    }
+}
+
+/// Each image owns its tag, the one of the version before, and those of its uploads, over all images, enabled or not.
+fn tags(config: &Config, findings: &mut Findings) {
+    let mut owners: BTreeMap<String, String> = BTreeMap::new();
+    for tag in &config.legacy_tags {
+        owners.insert(tag.clone(), "a legacy tag, which nobody touches".to_owned());
+    }
+    for (index, image) in config.images.iter().enumerate() {
+        let (place, names) = (format!("/images/{index}/tag"), image.names());
+        for (tag, what) in [(names.current(), "current"), (names.previous(), "previous")] {
+            if let Some(owner) = owners.get(tag) {
+                findings.error(&place, format!("`{tag}`, the {what} tag of `{}`, is {owner}", image.name));
+            } else {
+                owners.insert(tag.to_owned(), format!("the {what} tag of `{}`", image.name));
+            }
+        }
+    }
+    for (index, image) in config.images.iter().enumerate() {
+        for (tag, owner) in owners.iter().filter(|(tag, _)| image.names().is_temporary(tag)) {
+            let message = format!("an upload of `{}` could be called `{tag}`, which is {owner}", image.name);
+            findings.error(format!("/images/{index}/tag"), message);
+        }
+    }
+}
+
+struct Checked<'a> {
+    image: &'a Image,
+    place: String,
+    findings: &'a mut Findings,
+}
+
+impl Checked<'_> {
+    fn error(&mut self, key: &str, message: impl Into<String>) {
+        self.findings.error(format!("{}/{key}", self.place), message);
+    }
+
+    fn all(mut self) {
+        self.tag("tag", &self.image.tag, LONGEST_TAG - TEMPORARY);
+        self.tag("cann_tag", &self.image.cann_tag, LONGEST_TAG);
+        self.one_of("architecture", &self.image.architecture, &ARCHITECTURES);
+        self.one_of("validation_platform", &self.image.validation_platform, &PLATFORMS);
+        self.base();
+        self.readiness();
+        self.driver();
+        self.scripts();
+    }
+
+    fn tag(&mut self, key: &str, tag: &str, longest: usize) {
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        if tag.is_empty() || tag.starts_with(['.', '-']) || !tag.chars().all(is_letter) {
+            self.error(key, format!("`{tag}` is no tag"));
+        } else if tag.len() > longest {
+            self.error(
+                key,
+                format!("`{tag}` has {} letters; at most {longest} leave room for what is added", tag.len()),
+            );
+        }
+    }
+
+    fn one_of(&mut self, key: &str, value: &str, known: &[&str]) {
+        if !known.contains(&value) {
+            self.error(key, format!("`{value}` is not one of {}", known.join(", ")));
+        }
+    }
+
+    fn base(&mut self) {
+        if self.image.cann_repository.parse::<Repository>().is_err() {
+            let message =
+                format!("`{}` is no repository; expected `HOST/PATH` without a tag", self.image.cann_repository);
+            self.error("cann_repository", message);
+        }
+        let names_version = self.image.cann_tag.starts_with(&self.image.cann_version);
+        if self.image.cann_tag == "latest" || !names_version {
+            let (tag, version) = (&self.image.cann_tag, &self.image.cann_version);
+            self.error("cann_tag", format!("`{tag}` does not pin CANN {version}; expected a tag that begins with it"));
+        } else if self.image.cann_digest.is_none() && self.image.enabled {
+            let message = format!("`{}` is not pinned: its digest is looked up in every run", self.image.base());
+            self.findings.note(format!("{}/cann_digest", self.place), message);
+        }
+    }
+
+    /// What is enabled lacks nothing, and what is not says what it lacks.
+    fn readiness(&mut self) {
+        let labels = self.image.runners.iter();
+        if labels.clone().any(|label| label.trim().is_empty()) {
+            self.error("runners", "a label is empty");
+        }
+        if !self.image.enabled {
+            if self.image.needs.is_empty() {
+                self.error("needs", "it is not enabled; say what it still needs");
+            }
+            return;
+        }
+        if !self.image.needs.is_empty() {
+            self.error("needs", "it is enabled, and still needs something");
+        }
+        if self.image.runners.is_empty() {
+            self.error("runners", "an enabled image needs the labels of the runner that builds it");
+        }
+        if !labels.clone().any(|label| label == "self-hosted") {
+            self.error("runners", "the label `self-hosted` is missing: only such a runner has an NPU");
+        }
+        let wanted = if self.image.architecture == "amd64" { "X64" } else { "ARM64" };
+        if !self.image.runners.iter().any(|label| label == wanted) {
+            self.error(
+                "runners",
+                format!("the label `{wanted}` is missing: images are built on their own architecture"),
+            );
+        }
+    }
+
+    /// The driver and CANN have to be a pair that is supported on this architecture.
+    fn driver(&mut self) {
+        let Some(driver) = &self.image.driver else {
+            if self.image.enabled {
+                self.error("driver", "an enabled image needs the version of the host's driver");
+            }
+            return;
+        };
+        let machine = if self.image.architecture == "amd64" { Machine::X86_64 } else { Machine::Aarch64 };
+        let (Some(cann), Some(version)) = (Version::parse(&self.image.cann_version), Version::parse(driver)) else {
+            self.error("driver", format!("`{driver}` with CANN `{}` is no pair of versions", self.image.cann_version));
+            return;
+        };
+        let platform = self.image.validation_platform.as_str();
+        let fits = match supported_pair(&cann, &version, machine) {
+            PairVerdict::Supported(pair) => pair.target.is_none_or(|target| target.to_string() == platform),
+            _ => false,
+        };
+        if !fits {
+            let architecture = &self.image.architecture;
+            let message =
+                format!("driver {driver} with CANN {cann} is no supported pair for {platform} on {architecture}");
+            self.error("driver", message);
+        }
+    }
+
+    fn scripts(&mut self) {
+        let image = self.image;
+        for (key, script) in
+            [("single_script", &image.single_script), ("distributed_script", &image.distributed_script)]
+        {
+            let parts = script.split('/');
+            let is_inside = !script.starts_with('/') && parts.clone().all(|part| !matches!(part, "" | "." | ".."));
+            if !is_inside || !script.ends_with(".py") {
+                self.error(key, format!("`{script}` is no Python script below pypto-lib"));
+            }
+        }
+        for device in image.devices.iter().filter(|device| !device.starts_with("/dev/") || device.contains("..")) {
+            self.error("devices", format!("`{device}` is no device node"));
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! What can go wrong, whose fault it is, and what to do about it.
+
+use std::path::PathBuf;
+
+use crate::registry::{Digest, Platform, Problem, RequestFailed};
+
+/// Why something was not done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The registry did not do what it was asked.
+    #[error("{0}")]
+    Registry(RequestFailed),
+    /// Certificates that were named cannot be read.
+    #[error("cannot read the certificates to trust")]
+    Certificates(#[source] Box<pto_fetch::Error>),
+    /// The registry says one thing and another one.
+    #[error("the registry says that `{tag}` does not exist, and {evidence}")]
+    Contradiction {
+        /// The tag.
+        tag: String,
+        /// What speaks against it.
+        evidence: String,
+    },
+    /// Somebody else moved a tag.
+    #[error("`{tag}` leads to {}, expected {}", name(.found.as_ref()), name(.expected.as_ref()))]
+    MovedByOther {
+        /// The tag.
+        tag: String,
+        /// Where it led when this began, or what it was to lead to.
+        expected: Option<Digest>,
+        /// Where it leads.
+        found: Option<Digest>,
+    },
+    /// The temporary tag does not lead to the image that was tested.
+    #[error("{what} of `{tag}` is {found}, tested was {tested}")]
+    NotTheTested {
+        /// The tag.
+        tag: String,
+        /// `the manifest`, `the configuration`.
+        what: &'static str,
+        /// What is there.
+        found: String,
+        /// What was tested.
+        tested: Digest,
+    },
+    /// The queue of cards could not be run.
+    #[error("cannot ask for cards")]
+    Queue(#[source] pto_process::Error),
+    /// The host is not the one that the configuration names.
+    #[error("{what} is `{found}`, expected `{expected}`")]
+    OtherHost {
+        /// `the driver`, `the runner`.
+        what: &'static str,
+        /// What is here.
+        found: String,
+        /// By the configuration.
+        expected: String,
+    },
+    /// The engine has no such image.
+    #[error("there is no image `{name}` on this machine")]
+    NoImage {
+        /// Its name.
+        name: String,
+    },
+    /// The results say that it may not be published.
+    #[error("the results do not let `{image}` be published: {problem}")]
+    NotPassed {
+        /// The image's name.
+        image: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The engine here does not have the image that was tested.
+    #[error("the image {id} that was tested is not on this machine")]
+    NotHere {
+        /// Its id.
+        id: Digest,
+    },
+    /// The image is for another platform than the configuration says.
+    #[error("the image is for {found}, expected {expected}")]
+    OtherPlatform {
+        /// What it is for.
+        found: Platform,
+        /// By the configuration.
+        expected: Platform,
+    },
+    /// The engine did not do its work.
+    #[error(transparent)]
+    Docker(#[from] pto_docker::Error),
+    /// A newer recipe is there.
+    #[error("the recipe {commit} is not the newest: `{branch}` of `{repository}` is at {newest}")]
+    Stale {
+        /// Ours.
+        commit: String,
+        /// Upstream's branch.
+        branch: String,
+        /// Upstream.
+        repository: String,
+        /// Where the branch is.
+        newest: String,
+    },
+    /// It is not known whether a newer recipe is there.
+    #[error("cannot find out where `{branch}` of `{repository}` is")]
+    UpstreamUnknown {
+        /// Upstream's branch.
+        branch: String,
+        /// Upstream.
+        repository: String,
+        /// Why.
+        source: Box<pto_checkout::Error>,
+    },
+    /// A commit lacks what is built from it.
+    #[error("{place} does not name {what}")]
+    NoPin {
+        /// What is missing.
+        what: &'static str,
+        /// Where it should be.
+        place: String,
+    },
+    /// A base that cannot be used.
+    #[error("the base `{base}` cannot be used: {problem}")]
+    Base {
+        /// Its name and tag.
+        base: String,
+        /// Why.
+        problem: String,
+    },
+    /// A repository could not be read.
+    #[error(transparent)]
+    Git(#[from] pto_checkout::Error),
+    /// Another process works on the same image.
+    #[error("another process is moving the tags of `{tag}`")]
+    Busy {
+        /// The image's tag.
+        tag: String,
+    },
+    /// What is to be taken back is done.
+    #[error("`{tag}` leads to the new image already")]
+    Promoted {
+        /// The tag that users pull.
+        tag: String,
+    },
+    /// There is nothing to go back to.
+    #[error("`{tag}` does not exist, so there is nothing to go back to")]
+    NothingBefore {
+        /// The tag that would hold the version before.
+        tag: String,
+    },
+    /// What was begun has to be ended first.
+    #[error("`{}` holds a {kind} that was begun", .dir.display())]
+    Begun {
+        /// The directory with its records.
+        dir: PathBuf,
+        /// `promotion`, `rollback`.
+        kind: &'static str,
+    },
+    /// There are no records of a promotion.
+    #[error("`{}` holds no records of a publication", .dir.display())]
+    NoRecords {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// The records cannot be used.
+    #[error("`{}`: {problem}", .file.display())]
+    Records {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A file could not be read or written.
+    #[error("cannot {action}")]
+    Io {
+        /// What was to be done.
+        action: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A lock could not be had.
+    #[error("cannot lock the image")]
+    Lock(#[source] pto_store::Error),
+    /// The user asked for the end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Whose it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Something that was given.
+    Input,
+    /// Something that this machine or the network lacks.
+    Machine,
+    /// What was looked at is not as it should be.
+    Verdict,
+    /// The user asked for the end.
+    Interrupt,
+}
+
+impl Error {
+    pub(crate) fn io(action: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Io { action, source }
+    }
+
+    /// Whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Interrupted => Fault::Interrupt,
+            Self::Lock(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Docker(error) => match error.fault() {
+                pto_docker::Fault::Input => Fault::Input,
+                pto_docker::Fault::Machine => Fault::Machine,
+                pto_docker::Fault::Interrupt => Fault::Interrupt,
+            },
+            Self::Registry(_) | Self::Certificates(_) | Self::Io { .. } | Self::Lock(_) => Fault::Machine,
+            Self::UpstreamUnknown { .. } | Self::Busy { .. } | Self::NotHere { .. } => Fault::Machine,
+            Self::Queue(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Queue(_) | Self::NoImage { .. } => Fault::Machine,
+            Self::Git(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Git(_) => Fault::Machine,
+            Self::NoRecords { .. } | Self::Records { .. } | Self::Begun { .. } => Fault::Input,
+            Self::NoPin { .. } | Self::Base { .. } => Fault::Input,
+            Self::Contradiction { .. }
+            | Self::MovedByOther { .. }
+            | Self::NotTheTested { .. }
+            | Self::OtherPlatform { .. }
+            | Self::NotPassed { .. }
+            | Self::OtherHost { .. }
+            | Self::Promoted { .. }
+            | Self::Stale { .. }
+            | Self::NothingBefore { .. } => Fault::Verdict,
+        }
+    }
+
+    /// What to do about it, for people; `None` if the error says all.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Registry(failed) => return registry_hint(&failed.problem),
+            Self::Certificates(error) => return error.hint(),
+            Self::Contradiction { .. } => {
+                "something between here and the registry answers in its place; nothing was changed, run again"
+                    .to_owned()
+            }
+            Self::MovedByOther { .. } => "somebody else published meanwhile, so nothing more was changed; \
+                `cargo xtask images status` shows where the tags lead, and a new publication begins from there"
+                .to_owned(),
+            Self::NotTheTested { .. } => {
+                "current and previous are as they were; publish again under a new run and attempt".to_owned()
+            }
+            Self::Docker(error) => return error.hint(),
+            Self::Git(error) => return error.hint(),
+            Self::NotHere { .. } => {
+                "publish on the machine that tested it, before its images are cleaned up".to_owned()
+            }
+            Self::Queue(error) => return error.hint(),
+            Self::OtherHost { .. } => "validate on the host that the configuration names, or change it".to_owned(),
+            Self::NoImage { .. } => "build it first".to_owned(),
+            Self::NotPassed { .. } => "`cargo xtask images test` runs the validation and writes the results".to_owned(),
+            Self::OtherPlatform { .. } => "build and test it on a machine of that architecture".to_owned(),
+            Self::Stale { .. } => "current and previous are as they were; build and test the newest recipe".to_owned(),
+            Self::UpstreamUnknown { .. } => "current and previous are as they were; run again".to_owned(),
+            Self::Busy { .. } => "wait for it, or end it".to_owned(),
+            Self::Promoted { .. } => "`cargo xtask images rollback` makes the version before current again".to_owned(),
+            Self::NothingBefore { .. } => {
+                "the second publication of a different image makes a previous version".to_owned()
+            }
+            Self::Begun { .. } => "`--resume` finishes it, `--resume --undo` takes it back".to_owned(),
+            Self::NoRecords { .. } => "name the directory that `cargo xtask images publish` wrote".to_owned(),
+            Self::Lock(error) => return error.hint(),
+            Self::Io { source, .. } if pto_context::is_disk_full(source) => "free some space and run again".to_owned(),
+            Self::NoPin { .. } | Self::Base { .. } => {
+                "what is built has to be a commit of PyPTO with its pins, on a base for the platform".to_owned()
+            }
+            Self::Records { .. } | Self::Io { .. } | Self::Interrupted => return None,
+        })
+    }
+}
+
+impl From<RequestFailed> for Error {
+    fn from(failed: RequestFailed) -> Self {
+        if pto_context::interrupt::requested() { Self::Interrupted } else { Self::Registry(failed) }
+    }
+}
+
+fn registry_hint(problem: &Problem) -> Option<String> {
+    let hint = match problem {
+        Problem::Denied { .. } => {
+            "the user has to have the right to push to this repository; give name and password with \
+             `--password-stdin`"
+        }
+        Problem::Stalled(_) | Problem::Connection(_) => {
+            "check that the registry can be reached from here directly: no proxy is used for it"
+        }
+        Problem::Status { status: 404, .. } => {
+            "no registry answered this way; check the address, and what stands between here and it"
+        }
+        problem if problem.may_pass() => "the registry has trouble; run again later",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+fn name(digest: Option<&Digest>) -> &str {
+    digest.map_or("nothing", Digest::as_str)
+}

@@ -1,0 +1,125 @@
+//! The document that later steps use.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+
+use pto_context::{Readable, write_whole};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::promote::Recipe;
+use crate::registry::{Digest, Platform};
+
+/// The form of the file, in its field `schema`.
+pub(super) const SCHEMA: &str = "ptokit.images-lock/1";
+
+/// Everything that is built, by commits and digests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lock {
+    pub(super) schema: String,
+    /// When, by RFC 3339.
+    pub created: String,
+    /// The commit that builds, and the branch at which it has to be when the result is published.
+    pub recipe: Recipe,
+    /// What is built.
+    pub pypto: LockedSource,
+    /// Its models and examples.
+    pub pypto_lib: LockedSource,
+    /// PyPTO's runtime, by PyPTO's submodule.
+    pub runtime: LockedSource,
+    /// The commit of PTO-ISA that the runtime pins.
+    pub pto_isa: String,
+    /// The assembler that PyPTO pins.
+    pub ptoas: Ptoas,
+    /// The images.
+    pub images: Vec<LockedImage>,
+}
+
+/// A repository at a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LockedSource {
+    /// As git takes it.
+    pub repository: String,
+    /// What was asked for.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// What it stood for.
+    pub commit: String,
+}
+
+/// The assembler.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ptoas {
+    /// `v0.61`.
+    pub version: String,
+    /// The sum of its release by machine.
+    pub sha256: BTreeMap<String, String>,
+}
+
+/// An image, and what it is built on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LockedImage {
+    /// Its name in the configuration.
+    pub name: String,
+    /// What it runs on.
+    pub platform: Platform,
+    /// `a2a3` or `a5`.
+    pub validation_platform: String,
+    /// The tag that users pull.
+    pub tag: String,
+    /// What it is built on.
+    pub base: Base,
+    /// The arguments of its Dockerfile. No proxy is among them: Docker takes that from the environment.
+    pub build_args: BTreeMap<String, String>,
+}
+
+/// A base.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Base {
+    /// Its repository.
+    pub repository: String,
+    /// The tag it was asked for by.
+    pub tag: String,
+    /// Its manifest for this platform.
+    pub digest: Digest,
+    /// Whether the configuration pins it; otherwise it is what the tag led to.
+    pub pinned: bool,
+}
+
+impl Lock {
+    /// An image by its name.
+    pub fn image(&self, name: &str) -> Option<&LockedImage> {
+        self.images.iter().find(|image| image.name == name)
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// It cannot be read or is malformed.
+    pub fn load(file: &Path) -> Result<Self, Error> {
+        let text = fs_err::read_to_string(file).map_err(Error::io("read the plan"))?;
+        let malformed = |problem: String| Error::Records { file: file.to_owned(), problem };
+        let lock: Self = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+        if lock.schema == SCHEMA {
+            Ok(lock)
+        } else {
+            Err(malformed(format!("its schema is `{}`, expected `{SCHEMA}`", lock.schema)))
+        }
+    }
+
+    /// Writes it, whole or not at all.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn save(&self, file: &Path) -> Result<(), Error> {
+        let failed = "write the plan";
+        let text = serde_json::to_string_pretty(self).map_err(|error| Error::io(failed)(error.into()))? + "\n";
+        write_whole(file, Readable::ByUmask, |file| file.write_all(text.as_bytes())).map_err(Error::io(failed))
+    }
+}

@@ -1,0 +1,144 @@
+//! What is built, frozen: every branch and tag replaced by the commit or the digest it stands for now.
+//!
+//! Later steps use the [`Lock`] alone, so they build, test and publish one thing, whatever moves meanwhile.
+
+mod base;
+mod lock;
+mod snapshot;
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use pto_checkout::remote;
+use pto_context::Context;
+use pto_platform::files::{parse_pto_isa_pin, parse_versions_env};
+
+pub use lock::{Base, Lock, LockedImage, LockedSource, Ptoas};
+
+use crate::config::{Config, Image};
+use crate::error::Error;
+use crate::promote::Recipe;
+use crate::registry::Options;
+use snapshot::Snapshot;
+
+/// PyPTO's branch that stands for the checkout that runs this.
+const MAIN: &str = "main";
+/// Where PyPTO has its runtime.
+const RUNTIME: &str = "runtime";
+const PTO_ISA_PIN: &str = "pto_isa.pin";
+const VERSIONS: &str = "toolchain/versions.env";
+
+/// What to plan.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The checkout with the recipe.
+    pub checkout: PathBuf,
+    /// Where that commit can be cloned from; as the configuration says if nothing is said. A fork for a change from a fork.
+    pub source: Option<String>,
+    /// How the registries of bases are talked to.
+    pub registry: Options,
+    /// A proxy for git.
+    pub proxy: Option<String>,
+}
+
+impl Plan {
+    /// Asks all remotes and registries once. Nothing is written.
+    ///
+    /// # Errors
+    /// Something cannot be found out, or a pin is missing: nothing is planned on a guess.
+    pub fn lock(&self, cx: &Context, config: &Config, images: &[&Image]) -> Result<Lock, Error> {
+        let cx = match &self.proxy {
+            Some(proxy) => cx.clone().with_var("https_proxy", proxy).with_var("http_proxy", proxy),
+            None => cx.clone(),
+        };
+        let commit = snapshot::head(&cx, &self.checkout)?;
+        let pypto = self.pypto(&cx, config, &commit)?;
+        let source = Snapshot::of(&cx, &pypto.repository, &pypto.commit)?;
+        let runtime = runtime(&cx, &source, &pypto)?;
+        let runtime_source = Snapshot::of(&cx, &runtime.repository, &runtime.commit)?;
+        let pto_isa = parse_pto_isa_pin(&runtime_source.file(&cx, PTO_ISA_PIN)?).commit;
+        let reference = &config.pypto_lib.reference;
+        let pypto_lib = LockedSource {
+            repository: config.pypto_lib.repository.clone(),
+            reference: reference.clone(),
+            commit: remote::resolve(&cx, &config.pypto_lib.repository, reference)?,
+        };
+        let locked = images.iter().map(|image| {
+            let base = base::resolve(&cx, image, &self.registry)?;
+            Ok::<_, Error>(locked(config, image, base, [&pypto, &pypto_lib]))
+        });
+        let images = locked.collect::<Result<_, _>>()?;
+        Ok(Lock {
+            schema: lock::SCHEMA.to_owned(),
+            created: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            recipe: Recipe {
+                repository: config.recipe.repository.clone(),
+                branch: config.recipe.branch.clone(),
+                commit,
+            },
+            ptoas: ptoas(&source.file(&cx, VERSIONS)?)?,
+            pto_isa: pto_isa.ok_or_else(|| missing(PTO_ISA_PIN, &runtime))?,
+            pypto_lib,
+            pypto,
+            runtime,
+            images,
+        })
+    }
+
+    /// The recipe and what it builds belong to the same commit, unless another one is asked for.
+    fn pypto(&self, cx: &Context, config: &Config, head: &str) -> Result<LockedSource, Error> {
+        let reference = config.pypto.reference.clone();
+        if reference == MAIN {
+            let repository = self.source.clone().unwrap_or_else(|| config.pypto.repository.clone());
+            return Ok(LockedSource { repository, reference, commit: head.to_owned() });
+        }
+        let repository = config.pypto.repository.clone();
+        let commit = remote::resolve(cx, &repository, &reference)?;
+        Ok(LockedSource { repository, reference, commit })
+    }
+}
+
+/// An image with the arguments of its Dockerfile: commits in the place of branches, so that what was built before is not taken
+/// for what a branch has now.
+fn locked(config: &Config, image: &Image, base: Base, [pypto, pypto_lib]: [&LockedSource; 2]) -> LockedImage {
+    let platform = &image.validation_platform;
+    let build_args = [
+        ("CANN_REPOSITORY", base.repository.clone()),
+        ("CANN_DIGEST", base.digest.to_string()),
+        ("CANN_TAG", base.tag.clone()),
+        ("PYPTO_PLATFORM", platform.clone()),
+        ("PYPTO_REPOSITORY", pypto.repository.clone()),
+        ("PYPTO_REF", pypto.commit.clone()),
+        ("PYPTO_LIB_REPOSITORY", pypto_lib.repository.clone()),
+        ("PYPTO_LIB_REF", pypto_lib.commit.clone()),
+        ("DIST_BUILD_JOBS", config.build_jobs.to_string()),
+        ("DIST_RUNTIME_TARGETS", format!("build_package_{platform} build_package_sim")),
+    ];
+    LockedImage {
+        name: image.name.clone(),
+        platform: image.platform(),
+        validation_platform: platform.clone(),
+        tag: image.tag.clone(),
+        base,
+        build_args: build_args.map(|(name, value)| (name.to_owned(), value)).into(),
+    }
+}
+
+/// The runtime is the one that PyPTO names.
+fn runtime(cx: &Context, source: &Snapshot, pypto: &LockedSource) -> Result<LockedSource, Error> {
+    let (url, commit) = source.submodule(cx, RUNTIME)?.ok_or_else(|| missing(RUNTIME, pypto))?;
+    let repository = snapshot::joined(&pypto.repository, &url);
+    Ok(LockedSource { repository, reference: format!("{RUNTIME} of {}", pypto.commit), commit })
+}
+
+fn ptoas(text: &str) -> Result<Ptoas, Error> {
+    let versions = parse_versions_env(text);
+    let version = versions.ptoas.as_ref().map(|version| version.as_str().to_owned());
+    let sha256 = versions.sha256.iter().map(|(machine, sum)| ((*machine).to_owned(), sum.clone())).collect();
+    let version = version.ok_or(Error::NoPin { what: "the version of PTOAS", place: VERSIONS.to_owned() })?;
+    Ok(Ptoas { version, sha256 })
+}
+
+fn missing(what: &'static str, source: &LockedSource) -> Error {
+    Error::NoPin { what, place: format!("{} of {}", source.commit, pto_process::masked(&source.repository)) }
+}

@@ -1,0 +1,91 @@
+//! One commit of a remote repository, of which a few files are read.
+
+use std::path::Path;
+
+use pto_checkout::Git;
+use pto_context::Context;
+use tempfile::TempDir;
+
+use crate::error::Error;
+
+/// The commit, alone, in a repository without a work tree.
+pub(super) struct Snapshot {
+    git: Git,
+    commit: String,
+    _dir: TempDir,
+}
+
+/// The commit that a checkout is at.
+pub(super) fn head(cx: &Context, checkout: &Path) -> Result<String, Error> {
+    let git = Git::at(cx, checkout)?;
+    Ok(git.ask(cx, "find the commit of a checkout", &["rev-parse", "--verify", "HEAD^{commit}"])?.trim().to_owned())
+}
+
+impl Snapshot {
+    /// Fetches a commit and nothing that came before it.
+    pub(super) fn of(cx: &Context, repository: &str, commit: &str) -> Result<Self, Error> {
+        let dir = tempfile::tempdir_in(cx.temp_dir()).map_err(Error::io("make a temporary directory"))?;
+        let git = Git::at(cx, dir.path())?;
+        git.run(cx, "make a repository", git.writing().args(["init", "--quiet", "--bare", "."]))?;
+        let fetch = git.exchanging(cx)?.args(["fetch", "--quiet", "--no-tags", "--depth=1", "--", repository, commit]);
+        git.run(cx, "fetch a commit", fetch)?;
+        Ok(Self { git, commit: commit.to_owned(), _dir: dir })
+    }
+
+    /// A file's text.
+    pub(super) fn file(&self, cx: &Context, path: &str) -> Result<String, Error> {
+        Ok(self.git.ask(cx, "read a file of a commit", &["show", &format!("{}:{path}", self.commit)])?)
+    }
+
+    /// A submodule's address as the commit has it, and its commit; `None` if there is no such submodule.
+    pub(super) fn submodule(&self, cx: &Context, path: &str) -> Result<Option<(String, String)>, Error> {
+        let entry = self.git.ask(cx, "list a commit", &["ls-tree", &self.commit, "--", path])?;
+        let mut words = entry.split_whitespace();
+        let (Some("160000"), Some("commit"), Some(commit)) = (words.next(), words.next(), words.next()) else {
+            return Ok(None);
+        };
+        let blob = format!("--blob={}:.gitmodules", self.commit);
+        let action = "read the submodules of a commit";
+        let paths = self.git.ask(cx, action, &["config", &blob, "--get-regexp", r"^submodule\..*\.path$"])?;
+        let is_it = |line: &&str| line.split_once(' ').is_some_and(|(_, found)| found == path);
+        let key = paths.lines().find(is_it).and_then(|line| line.split_once(".path ")).map(|(name, _)| name.to_owned());
+        let Some(key) = key else { return Ok(None) };
+        let url = self.git.ask(cx, action, &["config", &blob, "--get", &format!("{key}.url")])?;
+        Ok(Some((url.trim().to_owned(), commit.to_owned())))
+    }
+}
+
+/// The address of a submodule, which may be relative to that of its parent.
+pub(super) fn joined(parent: &str, url: &str) -> String {
+    if !url.starts_with("./") && !url.starts_with("../") {
+        return url.to_owned();
+    }
+    let (mut base, mut rest) = (parent.trim_end_matches('/'), url);
+    loop {
+        if let Some(after) = rest.strip_prefix("../") {
+            base = base.rsplit_once('/').map_or("", |(above, _)| above);
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("./") {
+            rest = after;
+        } else {
+            return format!("{base}/{rest}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_submodules_are_relative_to_the_parents() {
+        for (url, whole) in [
+            ("https://h/x", "https://h/x"),
+            ("../simpler.git", "https://h/a/simpler.git"),
+            ("./sub", "https://h/a/b.git/sub"),
+            ("../../c/d", "https://h/c/d"),
+        ] {
+            assert_eq!(joined("https://h/a/b.git", url), whole, "{url}");
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! A tested image that was uploaded becomes current.
+
+use std::path::PathBuf;
+
+use pto_context::{Context, Event};
+use serde::Serialize;
+
+use super::public::Public;
+use super::record::{Before, Kind, Record, Records, Step};
+use super::state::State;
+use super::tags::{Tags, lock};
+use super::upstream::Upstream;
+use crate::error::Error;
+use crate::registry::{Client, Deletion, Digest, Manifest, Options};
+
+/// What a promotion works with.
+#[derive(Debug, Clone)]
+pub struct Promotion {
+    /// What was recorded at the upload, and is from here on.
+    pub records: Records,
+    /// Who we are for the registry.
+    pub registry: Options,
+    /// Who says whether the recipe is the newest.
+    pub upstream: Upstream,
+    /// The directory of the locks that all processes of this machine share.
+    pub locks: PathBuf,
+}
+
+/// What to do with a promotion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// Begin it; one that was begun is refused.
+    Begin,
+    /// Go on with one that was begun, or take it back if a newer recipe is there by now.
+    Resume,
+    /// Take it back.
+    Undo,
+}
+
+/// A tag that was moved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Moved {
+    /// The tag.
+    pub tag: String,
+    /// Where it led.
+    pub from: Option<Digest>,
+    /// Where it leads; `None` if it was deleted.
+    pub to: Option<Digest>,
+}
+
+/// What became of the tag of the upload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "state")]
+pub enum Temporary {
+    /// It is gone.
+    Removed,
+    /// The registry does not delete tags by their names.
+    Unsupported {
+        /// The tag that is left.
+        tag: String,
+    },
+    /// It could not be deleted.
+    Remains {
+        /// The tag that is left.
+        tag: String,
+        /// Why.
+        problem: String,
+    },
+}
+
+/// What a promotion came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PromotionReport {
+    /// The image's name.
+    pub image: String,
+    /// The tag that users pull, with its repository.
+    pub reference: String,
+    /// Whether the new image is current; otherwise all is as before.
+    pub promoted: bool,
+    /// What `current` leads to.
+    pub current: Option<Digest>,
+    /// What `previous` leads to.
+    pub previous: Option<Digest>,
+    /// What this run moved, in order.
+    pub moved: Vec<Moved>,
+    /// The tag of the upload.
+    pub temporary: Temporary,
+    /// What an anonymous client sees; `None` if all is as before.
+    pub public: Option<Public>,
+}
+
+impl PromotionReport {
+    /// What is not as it should be although the tags are, and what to do.
+    pub fn problems(&self) -> Vec<String> {
+        let repository = self.reference.rsplit_once(':').map_or(self.reference.as_str(), |(repository, _)| repository);
+        let temporary = match &self.temporary {
+            Temporary::Removed => None,
+            Temporary::Unsupported { tag } => Some(format!(
+                "`{tag}` is left: this registry does not delete tags by name. Delete that tag of `{repository}` in the \
+                 registry's own interface; never delete by digest, which would take `current` along"
+            )),
+            Temporary::Remains { tag, problem } => Some(format!(
+                "`{tag}` is left: {problem}. `--resume` tries again, or delete that tag of `{repository}` by name"
+            )),
+        };
+        let public = self.public.as_ref().and_then(|public| public.problem.clone());
+        temporary.into_iter().chain(public).collect()
+    }
+}
+
+/// One run of it.
+struct Run<'a> {
+    cx: &'a Context,
+    records: &'a Records,
+    client: &'a Client,
+    record: Record,
+    candidate: Manifest,
+    before: Before,
+    /// Where the tags led at the last look.
+    now: Before,
+    /// The same if nothing has happened since.
+    just_read: Option<Before>,
+    moved: Vec<Moved>,
+}
+
+impl Promotion {
+    /// Moves the tags, or takes back what was moved.
+    ///
+    /// # Errors
+    /// Whatever went wrong, `current` leads to what it led to or to the tested image, and nothing is lost: run again with
+    /// [`Finish::Resume`].
+    pub fn run(&self, cx: &Context, finish: Finish) -> Result<PromotionReport, Error> {
+        let record = self.records.require()?;
+        let _lock = lock(&self.locks, &record.repository, &record.names())?;
+        // Once more: whoever held the lock may have gone on.
+        self.run_locked(cx, finish)
+    }
+
+    /// The same for a caller that holds the lock.
+    pub(crate) fn run_locked(&self, cx: &Context, finish: Finish) -> Result<PromotionReport, Error> {
+        let record = self.records.require()?;
+        if record.kind != Kind::Promotion || (finish == Finish::Begin && record.before.is_some()) {
+            return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: record.kind.name() });
+        }
+        let client = Client::new(cx, record.repository.clone(), self.registry.clone())?;
+        let mut run = Run::open(cx, &self.records, &client, record)?;
+        if finish == Finish::Undo {
+            return run.undo(None);
+        }
+        let recipe = run.record.recipe.clone();
+        let newest = recipe.map_or(Ok(()), |recipe| self.upstream.check(cx, &recipe));
+        match newest {
+            Ok(()) => {}
+            // What is half done must not stay so, and what is done already needs no recipe.
+            Err(stale @ Error::Stale { .. }) if run.state()? != State::Done => return run.undo(Some(stale)),
+            Err(Error::Stale { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        run.forward()?;
+        let public =
+            Public::ask(cx, client.repository(), &self.registry, run.record.names().current(), run.candidate.digest())?;
+        run.conclude(Step::Done, Some(public))
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Reads where the tags lead, and writes it down if this is the first time.
+    fn open(cx: &'a Context, records: &'a Records, client: &'a Client, mut record: Record) -> Result<Self, Error> {
+        let not_uploaded = || Error::NoRecords { dir: records.dir().to_owned() };
+        let candidate = record.candidate.as_ref().ok_or_else(not_uploaded)?;
+        let candidate = records.kept(&record, &candidate.manifest)?;
+        let (before, just_read) = match &record.before {
+            Some(before) => (before.clone(), None),
+            None => {
+                let (names, temporary) = (record.names(), record.temporary.clone());
+                let tags = Tags { client, witness: temporary.as_deref() };
+                let current = tags.read(names.current())?;
+                let previous = tags.read(names.previous())?;
+                for manifest in current.iter().chain(&previous) {
+                    records.keep(&mut record, manifest)?;
+                }
+                let digest = |manifest: Option<Manifest>| manifest.map(|manifest| manifest.digest().clone());
+                let before = Before { current: digest(current), previous: digest(previous) };
+                record.before = Some(before.clone());
+                records.save(&record)?;
+                (before.clone(), Some(before))
+            }
+        };
+        let now = before.clone();
+        Ok(Self { cx, records, client, record, candidate, before, now, just_read, moved: Vec::new() })
+    }
+
+    /// The tag that is known to exist: before the end the temporary one, and `current` once it was there.
+    fn tags(&self) -> Tags<'_> {
+        let removed = self.record.steps.iter().any(|entry| entry.step == Step::RemoveTemporary);
+        let current = self.before.current.as_ref().map(|_| self.record.tag.as_str());
+        let witness = if removed { current } else { self.record.temporary.as_deref() };
+        Tags { client: self.client, witness }
+    }
+
+    /// Where it stands, by where the tags lead now; one that somebody else moved is an error.
+    fn state(&mut self) -> Result<State, Error> {
+        let names = self.record.names();
+        let now = match self.just_read.take() {
+            Some(now) => now,
+            None => Before { current: self.digest(names.current())?, previous: self.digest(names.previous())? },
+        };
+        let (current, previous) = (now.current.clone(), now.previous.clone());
+        self.now = now;
+        let state =
+            State::of(Kind::Promotion, &self.before, self.candidate.digest(), current.as_ref(), previous.as_ref());
+        if state != State::Foreign {
+            return Ok(state);
+        }
+        let is_ours =
+            |found: &Option<Digest>| *found == self.before.current || found.as_ref() == Some(self.candidate.digest());
+        let (tag, expected, found) = if is_ours(&current) {
+            (names.previous(), self.before.previous.clone(), previous)
+        } else {
+            (names.current(), self.before.current.clone(), current)
+        };
+        Err(Error::MovedByOther { tag: tag.to_owned(), expected, found })
+    }
+
+    fn digest(&self, tag: &str) -> Result<Option<Digest>, Error> {
+        Ok(self.tags().read(tag)?.map(|manifest| manifest.digest().clone()))
+    }
+
+    /// Takes the steps that are left, looking where the tags lead before each of them.
+    fn forward(&mut self) -> Result<(), Error> {
+        loop {
+            let names = self.record.names();
+            let (was_current, was_previous) = (self.before.current.clone(), self.before.previous.clone());
+            match (self.state()?, was_current) {
+                (State::Done, _) => return Ok(()),
+                (State::NotStarted, Some(current)) => {
+                    let version_before = self.records.kept(&self.record, &current)?;
+                    self.lead(Step::MovePrevious, names.previous(), was_previous, &version_before)?;
+                }
+                (_, was_current) => {
+                    let candidate = self.candidate.clone();
+                    self.lead(Step::MoveCurrent, names.current(), was_current, &candidate)?;
+                }
+            }
+        }
+    }
+
+    /// Takes back what was moved. `current` is not touched: once it was moved, going back is a rollback.
+    fn undo(mut self, because: Option<Error>) -> Result<PromotionReport, Error> {
+        let names = self.record.names();
+        let was_previous = self.before.previous.clone();
+        match (self.state()?, &was_previous) {
+            (State::Done, _) if self.before.current.as_ref() != Some(self.candidate.digest()) => {
+                return Err(Error::Promoted { tag: names.current().to_owned() });
+            }
+            (State::PreviousMoved, Some(digest)) => {
+                let restored = self.records.kept(&self.record, digest)?;
+                let from = self.before.current.clone();
+                self.lead(Step::RestorePrevious, names.previous(), from, &restored)?;
+            }
+            (State::PreviousMoved, None) => self.remove_previous(names.previous())?,
+            _ => {}
+        }
+        self.state()?;
+        let report = self.conclude(Step::Undone, None)?;
+        match because {
+            Some(error) => Err(error),
+            None => Ok(report),
+        }
+    }
+
+    /// There was no version before, so there is to be none. Where the registry cannot delete a tag, it stays, and leads to what
+    /// `current` leads to, which does no harm.
+    fn remove_previous(&mut self, tag: &str) -> Result<(), Error> {
+        self.records.begin(&mut self.record, Step::RestorePrevious)?;
+        if self.client.delete_tag(tag)? == Deletion::Unsupported {
+            let message =
+                format!("`{tag}` stays and leads to the current image: this registry deletes no tags by name");
+            self.cx.emit(Event::Warning { message });
+        } else {
+            self.moved.push(Moved { tag: tag.to_owned(), from: self.before.current.clone(), to: None });
+        }
+        Ok(())
+    }
+
+    fn lead(&mut self, step: Step, tag: &str, from: Option<Digest>, to: &Manifest) -> Result<(), Error> {
+        self.records.begin(&mut self.record, step)?;
+        if self.tags().lead(tag, from.as_ref(), to)? {
+            self.moved.push(Moved { tag: tag.to_owned(), from, to: Some(to.digest().clone()) });
+        }
+        Ok(())
+    }
+
+    /// Removes the temporary tag, by its name.
+    fn conclude(mut self, last: Step, public: Option<Public>) -> Result<PromotionReport, Error> {
+        let temporary = match self.record.temporary.clone() {
+            Some(tag) => self.remove_temporary(tag)?,
+            None => Temporary::Removed,
+        };
+        if temporary == Temporary::Removed {
+            self.records.begin(&mut self.record, last)?;
+        }
+        Ok(PromotionReport {
+            image: self.record.image.clone(),
+            reference: self.record.repository.with_tag(&self.record.tag),
+            promoted: last == Step::Done,
+            current: self.now.current,
+            previous: self.now.previous,
+            moved: self.moved,
+            temporary,
+            public,
+        })
+    }
+
+    /// What goes wrong here leaves the tags that count as they are, so it is part of the answer.
+    fn remove_temporary(&mut self, tag: String) -> Result<Temporary, Error> {
+        self.records.begin(&mut self.record, Step::RemoveTemporary)?;
+        let outcome = self.client.delete_tag(&tag).and_then(|deletion| match deletion {
+            Deletion::Unsupported => Ok(Temporary::Unsupported { tag: tag.clone() }),
+            // Looked at, since not everything that answers is the registry.
+            Deletion::Deleted | Deletion::WasAbsent => match self.tags().read(&tag)? {
+                None => Ok(Temporary::Removed),
+                Some(_) => Ok(Temporary::Remains { tag: tag.clone(), problem: "it is still there".to_owned() }),
+            },
+        });
+        match outcome {
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(error) => Ok(Temporary::Remains { tag, problem: error.to_string() }),
+            Ok(temporary) => Ok(temporary),
+        }
+    }
+}

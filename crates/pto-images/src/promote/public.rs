@@ -1,0 +1,54 @@
+//! What somebody without a name and a password sees.
+
+use pto_context::Context;
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::registry::{Client, Digest, Options, Platform, Problem, Repository};
+
+/// What an anonymous client gets of a published tag.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Public {
+    /// What the tag leads to; `None` if it cannot be had.
+    pub digest: Option<Digest>,
+    /// What it runs on.
+    pub platforms: Vec<Platform>,
+    /// What is wrong, `None` if it is as it should be.
+    pub problem: Option<String>,
+}
+
+impl Public {
+    /// Asks as anybody. What goes wrong is part of the answer.
+    ///
+    /// # Errors
+    /// The client cannot be made; the user asked for the end.
+    pub fn ask(
+        cx: &Context,
+        repository: &Repository,
+        options: &Options,
+        tag: &str,
+        expected: &Digest,
+    ) -> Result<Self, Error> {
+        let options = Options { credentials: None, ..options.clone() };
+        let client = Client::new(cx, repository.clone(), options)?;
+        let nothing = |problem: String| Self { digest: None, platforms: Vec::new(), problem: Some(problem) };
+        let manifest = match client.manifest(tag) {
+            Ok(Some(manifest)) => manifest,
+            Ok(None) => return Ok(nothing(format!("`{tag}` does not exist for anonymous clients"))),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(Error::Registry(failed)) if matches!(failed.problem, Problem::Denied { .. }) => {
+                return Ok(nothing(format!("`{repository}` is not public: make it readable without a login")));
+            }
+            Err(error) => return Ok(nothing(error.to_string())),
+        };
+        let digest = manifest.digest().clone();
+        let moved = (digest != *expected).then(|| format!("`{tag}` leads to {digest}, expected {expected}"));
+        let (platforms, problem) = match client.platforms(&manifest) {
+            Ok(platforms) if platforms.is_empty() => (platforms, Some(format!("`{tag}` is for no platform"))),
+            Ok(platforms) => (platforms, None),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
+        Ok(Self { digest: Some(digest), platforms, problem: moved.or(problem) })
+    }
+}

@@ -1,0 +1,279 @@
+//! What is written down before each step: enough to finish it, to take it back, and to repair it by hand.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use pto_context::{Readable, write_whole};
+use serde::{Deserialize, Serialize};
+
+use super::tags::Names;
+use crate::error::Error;
+use crate::registry::{Digest, Manifest, Repository};
+
+/// The form of the file, in its field `schema`.
+const SCHEMA: &str = "ptokit.images-record/1";
+const FILE: &str = "record.json";
+const MANIFESTS: &str = "manifests";
+
+/// The directory of one publication or rollback. The registry is the truth; this is what it is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Records {
+    dir: PathBuf,
+}
+
+/// What is known of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    schema: String,
+    /// What is done.
+    pub kind: Kind,
+    /// The image's name in the configuration.
+    pub image: String,
+    /// Where it is published.
+    pub repository: Repository,
+    /// The tag that users pull.
+    pub tag: String,
+    /// The tag under which it was uploaded.
+    pub temporary: Option<String>,
+    /// What it was built from; a rollback has none.
+    pub recipe: Option<Recipe>,
+    /// What was tested, by the digest of its configuration.
+    pub tested: Option<Digest>,
+    /// What `current` is to lead to; not known before the upload.
+    pub candidate: Option<Candidate>,
+    /// Where the tags led when the first of them was about to be moved.
+    pub before: Option<Before>,
+    /// The types of the manifests that are kept.
+    #[serde(default)]
+    pub media_types: BTreeMap<Digest, String>,
+    /// What was begun, and when.
+    pub steps: Vec<Entry>,
+}
+
+/// What is done with the tags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A new image becomes current.
+    Promotion,
+    /// The one before becomes current again.
+    Rollback,
+}
+
+/// What an image was built from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// The repository with the recipe, as git takes it.
+    pub repository: String,
+    /// Its branch that counts.
+    pub branch: String,
+    /// The commit.
+    pub commit: String,
+}
+
+/// An image in the registry that was compared with the tested one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    /// Its manifest.
+    pub manifest: Digest,
+    /// Its configuration; a list of images has none.
+    pub config: Option<Digest>,
+}
+
+/// Where the tags led.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Before {
+    /// The tag that users pull.
+    pub current: Option<Digest>,
+    /// The version before.
+    pub previous: Option<Digest>,
+}
+
+/// A step, written down before it is taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Which.
+    pub step: Step,
+    /// When, by RFC 3339.
+    pub at: String,
+}
+
+/// The steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// The tested image goes to its temporary tag.
+    Upload,
+    /// It was compared with the tested image.
+    Compared,
+    /// `previous` is moved.
+    MovePrevious,
+    /// `current` is moved.
+    MoveCurrent,
+    /// `previous` is moved back.
+    RestorePrevious,
+    /// The temporary tag is deleted.
+    RemoveTemporary,
+    /// All is done.
+    Done,
+    /// All is as before.
+    Undone,
+}
+
+impl Record {
+    pub(crate) fn new(kind: Kind, image: &str, repository: &Repository, names: &Names) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            kind,
+            image: image.to_owned(),
+            repository: repository.clone(),
+            tag: names.current().to_owned(),
+            temporary: None,
+            recipe: None,
+            tested: None,
+            candidate: None,
+            before: None,
+            media_types: BTreeMap::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// The image's tags.
+    pub fn names(&self) -> Names {
+        Names::new(&self.tag)
+    }
+
+    /// Whether it came to an end, be it good or taken back.
+    pub fn is_over(&self) -> bool {
+        self.steps.last().is_some_and(|entry| matches!(entry.step, Step::Done | Step::Undone))
+    }
+}
+
+impl Kind {
+    /// For people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Promotion => "promotion",
+            Self::Rollback => "rollback",
+        }
+    }
+}
+
+impl Records {
+    /// Those in a directory, which need not exist yet.
+    pub fn in_dir(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// Where they are.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What was recorded last; `None` if nothing was.
+    ///
+    /// # Errors
+    /// It cannot be read or is malformed.
+    pub fn load(&self) -> Result<Option<Record>, Error> {
+        let file = self.dir.join(FILE);
+        let text = match fs_err::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read the records of a publication")(error)),
+        };
+        let malformed = |problem: String| Error::Records { file: file.clone(), problem };
+        let record: Record = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+        if record.schema != SCHEMA {
+            return Err(malformed(format!("its schema is `{}`, expected `{SCHEMA}`", record.schema)));
+        }
+        Ok(Some(record))
+    }
+
+    /// As [`load`](Self::load), where there has to be something.
+    ///
+    /// # Errors
+    /// There is nothing, or it cannot be read.
+    pub fn require(&self) -> Result<Record, Error> {
+        self.load()?.ok_or_else(|| Error::NoRecords { dir: self.dir.clone() })
+    }
+
+    /// Writes down that a step is about to be taken.
+    pub(crate) fn begin(&self, record: &mut Record, step: Step) -> Result<(), Error> {
+        let at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        record.steps.push(Entry { step, at });
+        self.save(record)
+    }
+
+    pub(crate) fn save(&self, record: &Record) -> Result<(), Error> {
+        let failed = "write the records of a publication";
+        fs_err::create_dir_all(&self.dir).map_err(Error::io(failed))?;
+        let text = serde_json::to_string_pretty(record).map_err(|error| Error::io(failed)(error.into()))? + "\n";
+        let write = |file: &mut std::fs::File| file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+        write_whole(&self.dir.join(FILE), Readable::ByUmask, write).map_err(Error::io(failed))
+    }
+
+    /// Keeps a manifest's bytes: a registry may forget what no tag leads to.
+    pub(crate) fn keep(&self, record: &mut Record, manifest: &Manifest) -> Result<(), Error> {
+        let failed = "keep a manifest";
+        let file = self.manifest_file(manifest.digest());
+        fs_err::create_dir_all(self.dir.join(MANIFESTS)).map_err(Error::io(failed))?;
+        let write = |file: &mut std::fs::File| file.write_all(manifest.bytes()).and_then(|()| file.sync_all());
+        write_whole(&file, Readable::ByUmask, write).map_err(Error::io(failed))?;
+        record.media_types.insert(manifest.digest().clone(), manifest.media_type().to_owned());
+        Ok(())
+    }
+
+    /// A manifest that was kept.
+    ///
+    /// # Errors
+    /// It was not, or is no longer what it was.
+    pub fn kept(&self, record: &Record, digest: &Digest) -> Result<Manifest, Error> {
+        let file = self.manifest_file(digest);
+        let bytes = fs_err::read(&file).map_err(Error::io("read a manifest that was kept"))?;
+        let media_type = record.media_types.get(digest).map(String::as_str).unwrap_or_default();
+        let spoilt = |problem: String| Error::Records { file: file.clone(), problem };
+        let manifest = Manifest::new(bytes, media_type).map_err(|problem| spoilt(problem.to_string()))?;
+        if manifest.digest() == digest {
+            Ok(manifest)
+        } else {
+            Err(spoilt(format!("its digest is {}", manifest.digest())))
+        }
+    }
+
+    fn manifest_file(&self, digest: &Digest) -> PathBuf {
+        self.dir.join(MANIFESTS).join(format!("sha256-{}.json", digest.hex()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_come_back_as_they_went() {
+        let dir = tempfile::tempdir().unwrap();
+        let records = Records::in_dir(dir.path().join("new"));
+        assert_eq!(records.load().unwrap(), None);
+        assert!(matches!(records.require(), Err(Error::NoRecords { .. })));
+        let repository = "h.example/a".parse().unwrap();
+        let mut record = Record::new(Kind::Promotion, "arm", &repository, &Names::new("t"));
+        let text = format!(r#"{{"config":{{"digest":"{}"}}}}"#, Digest::of(b"c"));
+        let manifest = Manifest::new(text.into_bytes(), "application/vnd.oci.image.manifest.v1+json").unwrap();
+        records.keep(&mut record, &manifest).unwrap();
+        records.begin(&mut record, Step::MovePrevious).unwrap();
+        assert_eq!(records.require().unwrap(), record);
+        assert_eq!(records.kept(&record, manifest.digest()).unwrap(), manifest);
+
+        fs_err::write(records.manifest_file(manifest.digest()), &manifest.bytes()[1..]).unwrap();
+        assert!(matches!(records.kept(&record, manifest.digest()), Err(Error::Records { .. })));
+        fs_err::write(dir.path().join("new/record.json"), "{}").unwrap();
+        assert!(matches!(records.load(), Err(Error::Records { .. })));
+    }
+}

@@ -1,0 +1,96 @@
+//! The version before becomes current again, without building anything.
+
+use std::path::PathBuf;
+
+use pto_context::Context;
+use serde::Serialize;
+
+use super::promotion::Moved;
+use super::public::Public;
+use super::record::{Before, Candidate, Kind, Record, Records, Step};
+use super::tags::{Names, Tags, lock};
+use crate::error::Error;
+use crate::registry::{Client, Digest, Manifest, Options, Repository};
+
+/// What a rollback works with.
+#[derive(Debug, Clone)]
+pub struct Rollback {
+    /// The image's name.
+    pub image: String,
+    /// Where it is published.
+    pub repository: Repository,
+    /// Its tags.
+    pub names: Names,
+    /// Where to write down what is done.
+    pub records: Records,
+    /// Who we are for the registry.
+    pub registry: Options,
+    /// The directory of the locks that all processes of this machine share.
+    pub locks: PathBuf,
+}
+
+/// What it came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RollbackReport {
+    /// The image's name.
+    pub image: String,
+    /// The tag that users pull, with its repository.
+    pub reference: String,
+    /// What `current` and `previous` lead to.
+    pub current: Digest,
+    /// What was moved; `None` if `current` led to the version before already.
+    pub moved: Option<Moved>,
+    /// What an anonymous client sees.
+    pub public: Public,
+}
+
+impl Rollback {
+    /// Makes `current` lead to what `previous` leads to; `previous` is not touched, so doing it again changes nothing.
+    ///
+    /// # Errors
+    /// Whatever went wrong, `current` leads to what it led to or to the version before: run again.
+    pub fn run(&self, cx: &Context) -> Result<RollbackReport, Error> {
+        let _lock = lock(&self.locks, &self.repository, &self.names)?;
+        if self.records.load()?.is_some_and(|record| record.kind != Kind::Rollback) {
+            return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: Kind::Promotion.name() });
+        }
+        let client = Client::new(cx, self.repository.clone(), self.registry.clone())?;
+        let (current, previous) = (self.names.current(), self.names.previous());
+        let version_before = Tags { client: &client, witness: None }.read(previous)?;
+        let version_before = version_before.ok_or_else(|| Error::NothingBefore { tag: previous.to_owned() })?;
+        let tags = Tags { client: &client, witness: Some(previous) };
+        let now = tags.read(current)?;
+        let from = now.as_ref().map(|manifest| manifest.digest().clone());
+        let mut record = self.record(now.as_ref(), &version_before)?;
+        let moved = if from.as_ref() == Some(version_before.digest()) {
+            None
+        } else {
+            self.records.begin(&mut record, Step::MoveCurrent)?;
+            tags.lead(current, from.as_ref(), &version_before)?;
+            Some(Moved { tag: current.to_owned(), from, to: Some(version_before.digest().clone()) })
+        };
+        let public = Public::ask(cx, &self.repository, &self.registry, current, version_before.digest())?;
+        self.records.begin(&mut record, Step::Done)?;
+        Ok(RollbackReport {
+            image: self.image.clone(),
+            reference: self.repository.with_tag(current),
+            current: version_before.digest().clone(),
+            moved,
+            public,
+        })
+    }
+
+    /// What is known before anything is moved, with both manifests.
+    fn record(&self, now: Option<&Manifest>, version_before: &Manifest) -> Result<Record, Error> {
+        let mut record = Record::new(Kind::Rollback, &self.image, &self.repository, &self.names);
+        for manifest in now.into_iter().chain([version_before]) {
+            self.records.keep(&mut record, manifest)?;
+        }
+        let digest = |manifest: &Manifest| manifest.digest().clone();
+        record.candidate =
+            Some(Candidate { manifest: digest(version_before), config: version_before.config().cloned() });
+        record.before = Some(Before { current: now.map(digest), previous: Some(digest(version_before)) });
+        self.records.save(&record)?;
+        Ok(record)
+    }
+}

@@ -1,0 +1,103 @@
+//! Where a promotion stands, from what the registry says and what was recorded before it began.
+
+use serde::{Deserialize, Serialize};
+
+use super::record::{Before, Kind};
+use crate::registry::Digest;
+
+/// Where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Both tags are as they were.
+    NotStarted,
+    /// `previous` leads to what `current` leads to; `current` is as it was.
+    PreviousMoved,
+    /// `current` leads to the new image, `previous` to the one before.
+    Done,
+    /// A tag leads to something that this promotion does not know: somebody else moved it.
+    Foreign,
+}
+
+impl State {
+    /// Compares what the tags lead to with what they led to, and with what `current` is to lead to.
+    pub fn of(
+        kind: Kind,
+        before: &Before,
+        candidate: &Digest,
+        current: Option<&Digest>,
+        previous: Option<&Digest>,
+    ) -> Self {
+        let (was_current, was_previous) = (before.current.as_ref(), before.previous.as_ref());
+        // What `previous` has to lead to in the end: a rollback leaves it alone, and so does a promotion of what is current
+        // already, or of the first image.
+        let keeps_previous = kind == Kind::Rollback || was_current.is_none() || was_current == Some(candidate);
+        let last_previous = if keeps_previous { was_previous } else { was_current };
+        if current == Some(candidate) && previous == last_previous {
+            Self::Done
+        } else if current != was_current {
+            Self::Foreign
+        } else if previous == last_previous && !keeps_previous {
+            Self::PreviousMoved
+        } else if previous == was_previous {
+            Self::NotStarted
+        } else {
+            Self::Foreign
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A digest by one letter, nothing by a dash.
+    fn digest(letter: char) -> Option<Digest> {
+        (letter != '-').then(|| Digest::of(&[letter as u8]))
+    }
+
+    /// `before current, before previous, current, previous` of a promotion of `n`.
+    fn state(kind: Kind, tags: &str) -> State {
+        let letters: Vec<Option<Digest>> = tags.chars().map(digest).collect();
+        let [was_current, was_previous, current, previous] = letters.try_into().unwrap();
+        let before = Before { current: was_current, previous: was_previous };
+        State::of(kind, &before, &digest('n').unwrap(), current.as_ref(), previous.as_ref())
+    }
+
+    #[test]
+    fn every_way_that_the_tags_can_stand_is_told() {
+        use State::{Done, Foreign, NotStarted, PreviousMoved};
+        for (tags, expected) in [
+            ("---- first image", NotStarted),
+            ("--n- first image", Done),
+            ("--x- somebody was first", Foreign),
+            ("--nx and there is a previous", Foreign),
+            ("-p-p only a previous", NotStarted),
+            ("-pnp only a previous", Done),
+            ("c-c- second image", NotStarted),
+            ("c-cc second image", PreviousMoved),
+            ("c-nc second image", Done),
+            ("c-n- previous was lost", Foreign),
+            ("cpcp usual", NotStarted),
+            ("cpcc usual", PreviousMoved),
+            ("cpnc usual", Done),
+            ("cpnp previous was not moved", Foreign),
+            ("cpxp current was moved", Foreign),
+            ("cpxc current was moved later", Foreign),
+            ("cpcx previous was moved", Foreign),
+            ("cp-c current was deleted", Foreign),
+            ("cccc after a rollback", PreviousMoved),
+            ("ccnc after a rollback", Done),
+            ("npnp the same again", Done),
+            ("npnx the same again", Foreign),
+            ("nnnn the same again after a rollback", Done),
+        ] {
+            assert_eq!(state(Kind::Promotion, &tags[..4]), expected, "{tags}");
+        }
+        for (tags, expected) in
+            [("cncn", NotStarted), ("cnnn", Done), ("cnnc", Foreign), ("cnxn", Foreign), ("nnnn", Done)]
+        {
+            assert_eq!(state(Kind::Rollback, tags), expected, "{tags}");
+        }
+    }
+}

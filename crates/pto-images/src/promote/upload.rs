@@ -1,0 +1,83 @@
+//! What was uploaded is what was tested, or it is never promoted.
+
+use pto_context::Context;
+
+use super::record::{Candidate, Kind, Recipe, Record, Records, Step};
+use super::tags::Names;
+use crate::error::Error;
+use crate::registry::{Client, Digest, Manifest, Options, Repository};
+
+/// An image that was uploaded to a temporary tag, by whatever means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uploaded {
+    /// The image's name in the configuration.
+    pub image: String,
+    /// Where it was uploaded to.
+    pub repository: Repository,
+    /// Its tags.
+    pub names: Names,
+    /// The tag of the upload.
+    pub temporary: String,
+    /// What it was built from.
+    pub recipe: Recipe,
+    /// What it has to be.
+    pub tested: Tested,
+}
+
+/// The image that was tested, as the engine that ran it knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tested {
+    /// Its id: the digest of its configuration, or, where the engine keeps images as containerd does, of its manifest.
+    pub id: Digest,
+    /// The digests under which the engine has uploaded it to the repository.
+    pub manifests: Vec<Digest>,
+}
+
+impl Uploaded {
+    /// Writes down what is about to be uploaded.
+    pub(crate) fn begin(&self, records: &Records) -> Result<Record, Error> {
+        let mut record = Record::new(Kind::Promotion, &self.image, &self.repository, &self.names);
+        record.temporary = Some(self.temporary.clone());
+        record.recipe = Some(self.recipe.clone());
+        record.tested = Some(self.tested.id.clone());
+        records.begin(&mut record, Step::Upload)?;
+        Ok(record)
+    }
+
+    /// Compares the manifest and the configuration with the tested image, and writes down that they are the same: only then
+    /// can it be promoted.
+    ///
+    /// # Errors
+    /// [`Error::NotTheTested`]; a promotion was begun there.
+    pub fn compare(&self, cx: &Context, registry: &Options, records: &Records) -> Result<Candidate, Error> {
+        if records.load()?.is_some_and(|record| record.before.is_some()) {
+            return Err(Error::Begun { dir: records.dir().to_owned(), kind: Kind::Promotion.name() });
+        }
+        let mut record = self.begin(records)?;
+        let client = Client::new(cx, self.repository.clone(), registry.clone())?;
+        let manifest = client.manifest(&self.temporary)?;
+        let manifest = manifest.ok_or_else(|| self.other("the manifest", "nothing".to_owned()))?;
+        self.check(&manifest)?;
+        records.keep(&mut record, &manifest)?;
+        let candidate = Candidate { manifest: manifest.digest().clone(), config: manifest.config().cloned() };
+        record.candidate = Some(candidate.clone());
+        records.begin(&mut record, Step::Compared)?;
+        Ok(candidate)
+    }
+
+    fn check(&self, manifest: &Manifest) -> Result<(), Error> {
+        let config = manifest.config();
+        if config != Some(&self.tested.id) && *manifest.digest() != self.tested.id {
+            let found = config.unwrap_or(manifest.digest());
+            return Err(self.other("the configuration", found.to_string()));
+        }
+        if !self.tested.manifests.contains(manifest.digest()) {
+            return Err(self.other("the manifest", manifest.digest().to_string()));
+        }
+        Ok(())
+    }
+
+    fn other(&self, what: &'static str, found: String) -> Error {
+        Error::NotTheTested { tag: self.temporary.clone(), what, found, tested: self.tested.id.clone() }
+    }
+}

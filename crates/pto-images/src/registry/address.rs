@@ -1,0 +1,125 @@
+//! Where a repository is.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+/// `HOST[:PORT]/PATH`, without a tag.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Repository {
+    host: String,
+    name: String,
+}
+
+/// What is no repository.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no repository; expected `HOST[:PORT]/PATH` in lower case, without a tag")]
+pub struct BadRepository(pub String);
+
+impl Repository {
+    /// The registry, with its port.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The path in the registry.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What Docker calls a tag of it.
+    pub fn with_tag(&self, tag: &str) -> String {
+        format!("{self}:{tag}")
+    }
+
+    /// Whether the registry is on this machine, where nobody can listen in.
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.host)
+    }
+}
+
+/// Whether an authority, with or without a port, is this machine.
+pub(super) fn is_loopback(authority: &str) -> bool {
+    let host = match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => authority.split(':').next().unwrap_or(authority),
+    };
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+impl TryFrom<String> for Repository {
+    type Error = BadRepository;
+
+    fn try_from(text: String) -> Result<Self, BadRepository> {
+        let sound = text.split_once('/').filter(|(host, name)| is_host(host) && name.split('/').all(is_part));
+        match sound {
+            Some((host, name)) => Ok(Self { host: host.to_owned(), name: name.to_owned() }),
+            None => Err(BadRepository(text)),
+        }
+    }
+}
+
+/// The first part is a host only if it looks like one: `library/x` has none.
+fn is_host(host: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
+    let looks_like_one = host == "localhost" || host.contains(['.', ':']);
+    looks_like_one && host.chars().all(is_letter) && !host.starts_with(['.', '-', ':'])
+}
+
+/// A component of a repository's name, by the distribution specification.
+fn is_part(part: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let ends = part.starts_with(is_letter) && part.ends_with(is_letter);
+    ends && part.chars().all(|c| is_letter(c) || matches!(c, '.' | '_' | '-'))
+}
+
+impl std::str::FromStr for Repository {
+    type Err = BadRepository;
+
+    fn from_str(text: &str) -> Result<Self, BadRepository> {
+        text.to_owned().try_into()
+    }
+}
+
+impl From<Repository> for String {
+    fn from(repository: Repository) -> Self {
+        repository.to_string()
+    }
+}
+
+impl std::fmt::Display for Repository {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.host, self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_has_a_host_and_no_tag() {
+        let sound: Repository = "swr.example.com/cloud/dev".parse().unwrap();
+        assert_eq!((sound.host(), sound.name(), sound.is_loopback()), ("swr.example.com", "cloud/dev", false));
+        assert_eq!(sound.with_tag("a-1"), "swr.example.com/cloud/dev:a-1");
+        for bad in [
+            "",
+            "library/x",
+            "h.x/",
+            "h.x/A",
+            "h.x/a:tag",
+            "h.x/a@sha256:0",
+            "h.x//a",
+            "http://h.x/a",
+            "h.x/a b",
+            ".x/a",
+        ] {
+            assert!(bad.parse::<Repository>().is_err(), "{bad}");
+        }
+        for here in ["127.0.0.1:5000/a", "localhost:1/a", "[::1]:5000/a", "127.9.9.9/a"] {
+            assert!(here.parse::<Repository>().unwrap().is_loopback(), "{here}");
+        }
+        assert!(!"127.0.0.1.example.com/a".parse::<Repository>().unwrap().is_loopback());
+    }
+}

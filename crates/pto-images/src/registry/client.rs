@@ -1,0 +1,427 @@
+//! The one place where a registry is talked to.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pto_context::{Context, interrupt};
+use serde::Deserialize;
+use ureq::Agent;
+use ureq::http::Request;
+use ureq::tls::TlsConfig;
+
+use super::address::{Repository, is_loopback};
+use super::auth::{Challenge, Credentials, TokenReply};
+use super::digest::Digest;
+use super::manifest::{ACCEPTED, Manifest, Platform};
+use super::problem::{Problem, RequestFailed};
+use super::reply::Reply;
+use crate::error::Error;
+
+/// How long a registry may take to accept a connection, and to send the next bytes. Manifests are small; a registry that lets
+/// this pass is not there.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Redirects of a configuration's bytes: registries send readers to their object store.
+const REDIRECTS: u32 = 5;
+
+/// Pages of a list of tags that are read: a repository with more has another problem.
+const PAGES: usize = 1000;
+
+/// How often and how long to try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How long to wait for a connection, and for the next bytes.
+    pub patience: Duration,
+    /// How often to try what may pass.
+    pub attempts: u32,
+    /// The pause before the second try; it doubles with each one.
+    pub first_pause: Duration,
+    /// No pause is longer, whatever the registry asks for.
+    pub longest_pause: Duration,
+}
+
+impl Default for Limits {
+    /// Five tries over 15 seconds, or a minute each if the registry asks for it: a registry that restarts is back by then, and
+    /// a job that holds a machine is not kept long.
+    fn default() -> Self {
+        let (first_pause, longest_pause) = (Duration::from_secs(1), Duration::from_secs(60));
+        Self { patience: PATIENCE, attempts: 5, first_pause, longest_pause }
+    }
+}
+
+impl Limits {
+    /// How long to wait after so many tries: doubled each time, or as the registry asks.
+    pub(crate) fn pause(&self, tries: u32, problem: &Problem) -> Duration {
+        let own = self.first_pause.saturating_mul(1 << tries.saturating_sub(1).min(16));
+        let asked = match problem {
+            Problem::Status { retry_after, .. } => retry_after.unwrap_or_default(),
+            _ => Duration::ZERO,
+        };
+        own.max(asked).min(self.longest_pause)
+    }
+}
+
+/// Whether a registry elsewhere may be talked to without TLS. One on this machine always may.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PlainHttp {
+    /// Only on this machine.
+    #[default]
+    Loopback,
+    /// Wherever it is.
+    Anywhere,
+}
+
+/// How a registry is talked to.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Who we are; nobody in particular if nothing is said.
+    pub credentials: Option<Credentials>,
+    /// Whether TLS may be missing.
+    pub plain_http: PlainHttp,
+    /// How often and how long to try.
+    pub limits: Limits,
+}
+
+/// What became of a tag that was to be deleted by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deletion {
+    /// It is gone.
+    Deleted,
+    /// It was gone already.
+    WasAbsent,
+    /// This registry deletes by digest alone, which would take every other tag of the same image along, so nothing was done.
+    Unsupported,
+}
+
+/// A repository that is talked to.
+#[derive(Debug)]
+pub struct Client {
+    agent: Agent,
+    repository: Repository,
+    options: Options,
+    /// The `Authorization` that worked last.
+    authorization: Mutex<Option<String>>,
+}
+
+/// One request, which can be sent again.
+struct Ask<'a> {
+    method: &'static str,
+    url: String,
+    accept: &'a [&'a str],
+    body: Option<(&'a str, &'a [u8])>,
+}
+
+#[derive(Deserialize)]
+struct TagList {
+    /// `null` in an empty repository.
+    tags: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct ImageConfig {
+    os: String,
+    architecture: String,
+}
+
+impl Client {
+    /// A client for one repository. The environment's proxies are not used; the certificates of `SSL_CERT_FILE` and of the
+    /// system are.
+    ///
+    /// # Errors
+    /// A certificate file that was named cannot be read.
+    pub fn new(cx: &Context, repository: Repository, options: Options) -> Result<Self, Error> {
+        let patience = Some(options.limits.patience);
+        let plain = options.plain_http == PlainHttp::Anywhere || repository.is_loopback();
+        // Reading the system's certificates takes longer than asking a registry on this machine.
+        let tls = if plain {
+            TlsConfig::default()
+        } else {
+            pto_fetch::tls(cx).map_err(|e| Error::Certificates(Box::new(e)))?
+        };
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .proxy(None)
+            .tls_config(tls)
+            // Some registries send readers of blobs elsewhere; nobody is told our password there, which is the default.
+            .max_redirects(REDIRECTS)
+            // Requests are few and far between; a connection that was closed meanwhile would cost a try.
+            .max_idle_connections(0)
+            .timeout_resolve(patience)
+            .timeout_connect(patience)
+            .timeout_send_body(patience)
+            .timeout_recv_response(patience)
+            .timeout_per_read(patience)
+            .user_agent(concat!("ptokit/", env!("CARGO_PKG_VERSION")))
+            // Digests are those of the bytes as they are kept.
+            .accept_encoding("identity")
+            .build();
+        Ok(Self { agent: config.new_agent(), repository, options, authorization: Mutex::default() })
+    }
+
+    /// The repository.
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// How often and how long it tries.
+    pub fn limits(&self) -> &Limits {
+        &self.options.limits
+    }
+
+    /// The manifest behind a tag or a digest. `None` only if the registry itself says that there is none.
+    ///
+    /// # Errors
+    /// It cannot be had, is none, or has another digest than the registry or the caller says.
+    pub fn manifest(&self, reference: &str) -> Result<Option<Manifest>, Error> {
+        let ask = self.ask("GET", &format!("manifests/{reference}"), &ACCEPTED);
+        self.repeat(&ask, |reply| match reply.status {
+            200 => {
+                let announced = reference.parse().ok().or_else(|| reply.announced.clone());
+                check(announced, &reply.body)?;
+                Manifest::new(reply.body, &reply.content_type).map(Some)
+            }
+            _ if reply.says_absent() => Ok(None),
+            _ => Err(reply.problem()),
+        })
+    }
+
+    /// Makes a tag lead to a manifest. Sent once: whoever moves a tag has to look where it leads before each try.
+    ///
+    /// # Errors
+    /// The registry refused, or its answer did not come; then the tag may have been moved all the same.
+    pub fn put_manifest(&self, tag: &str, manifest: &Manifest) -> Result<(), RequestFailed> {
+        let body = Some((manifest.media_type(), manifest.bytes()));
+        let ask = Ask { body, ..self.ask("PUT", &format!("manifests/{tag}"), &[]) };
+        let outcome = self.once(&ask).and_then(|reply| match reply.status {
+            200..=204 => match reply.announced {
+                Some(found) if found != *manifest.digest() => {
+                    Err(Problem::OtherBytes { announced: manifest.digest().clone(), found })
+                }
+                _ => Ok(()),
+            },
+            _ => Err(reply.problem()),
+        });
+        outcome.map_err(|problem| ask.failed(problem, 1))
+    }
+
+    /// Deletes a tag by its name, and never what it leads to: other tags may lead there too.
+    ///
+    /// # Errors
+    /// The registry's answer did not come or is none of the expected ones.
+    pub fn delete_tag(&self, tag: &str) -> Result<Deletion, Error> {
+        let ask = self.ask("DELETE", &format!("manifests/{tag}"), &[]);
+        self.repeat(&ask, |reply| match reply.status {
+            200 | 202 | 204 => Ok(Deletion::Deleted),
+            _ if reply.says_absent() => Ok(Deletion::WasAbsent),
+            _ if reply.says_unsupported() => Ok(Deletion::Unsupported),
+            _ => Err(reply.problem()),
+        })
+    }
+
+    /// All tags of the repository; `None` if the registry says that there is no such repository.
+    ///
+    /// # Errors
+    /// They cannot be had.
+    pub fn tags(&self) -> Result<Option<Vec<String>>, Error> {
+        let (mut tags, mut path) = (Vec::new(), "tags/list?n=1000".to_owned());
+        for _ in 0..PAGES {
+            let ask = self.ask("GET", &path, &[]);
+            let page = self.repeat(&ask, |reply| match reply.status {
+                200 => match serde_json::from_slice::<TagList>(&reply.body) {
+                    Ok(list) => Ok(Some((list.tags.unwrap_or_default(), reply.link))),
+                    Err(error) => Err(Problem::Malformed(format!("no list of tags: {error}"))),
+                },
+                _ if reply.says_absent() => Ok(None),
+                _ => Err(reply.problem()),
+            })?;
+            let Some((more, link)) = page else { return Ok(None) };
+            tags.extend(more);
+            match link.as_deref().and_then(next_page) {
+                Some(query) => path = format!("tags/list?{query}"),
+                None => break,
+            }
+        }
+        Ok(Some(tags))
+    }
+
+    /// The platforms of what a manifest stands for: those that a list names, or the one that an image's configuration names.
+    ///
+    /// # Errors
+    /// The configuration cannot be had or does not say it.
+    pub fn platforms(&self, manifest: &Manifest) -> Result<Vec<Platform>, Error> {
+        let Some(digest) = manifest.config() else { return Ok(manifest.listed_platforms()) };
+        let ask = self.ask("GET", &format!("blobs/{digest}"), &[]);
+        self.repeat(&ask, |reply| {
+            if reply.status != 200 {
+                return Err(reply.problem());
+            }
+            check(Some(digest.clone()), &reply.body)?;
+            let config: ImageConfig = serde_json::from_slice(&reply.body)
+                .map_err(|error| Problem::Malformed(format!("no configuration of an image: {error}")))?;
+            Ok(vec![Platform { os: config.os, architecture: config.architecture }])
+        })
+    }
+
+    fn ask<'a>(&self, method: &'static str, path: &str, accept: &'a [&'a str]) -> Ask<'a> {
+        let plain = self.options.plain_http == PlainHttp::Anywhere || self.repository.is_loopback();
+        let scheme = if plain { "http" } else { "https" };
+        let (host, name) = (self.repository.host(), self.repository.name());
+        Ask { method, url: format!("{scheme}://{host}/v2/{name}/{path}"), accept, body: None }
+    }
+
+    /// Asks until there is an answer that counts, or until it is clear that there will be none.
+    fn repeat<T>(&self, ask: &Ask<'_>, read: impl Fn(Reply) -> Result<T, Problem>) -> Result<T, Error> {
+        let mut tries = 1;
+        loop {
+            match self.once(ask).and_then(&read) {
+                Ok(answer) => return Ok(answer),
+                Err(problem) if problem.may_pass() && tries < self.options.limits.attempts => {
+                    wait(self.options.limits.pause(tries, &problem))?;
+                    tries += 1;
+                }
+                Err(problem) => return Err(ask.failed(problem, tries).into()),
+            }
+        }
+    }
+
+    /// Asks, and once more with what the registry wants to know of us.
+    fn once(&self, ask: &Ask<'_>) -> Result<Reply, Problem> {
+        let reply = self.send(ask, self.authorization().as_deref())?;
+        let Some(challenge) = reply.challenge.as_deref().filter(|_| reply.status == 401) else { return Ok(reply) };
+        let Some(authorization) = self.answer(challenge)? else { return Ok(reply) };
+        let reply = self.send(ask, Some(&authorization))?;
+        let worked = Some(authorization).filter(|_| reply.status != 401);
+        *self.authorization.lock().unwrap_or_else(PoisonError::into_inner) = worked;
+        Ok(reply)
+    }
+
+    fn authorization(&self) -> Option<String> {
+        self.authorization.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What a challenge is answered; `None` if there is nothing to say.
+    fn answer(&self, challenge: &str) -> Result<Option<String>, Problem> {
+        let basic = self.options.credentials.as_ref().map(Credentials::basic);
+        match Challenge::parse(challenge) {
+            Some(Challenge::Basic) => Ok(basic),
+            Some(Challenge::Bearer { realm, service, scope }) => {
+                self.token(&realm, service, scope, basic.as_deref()).map(|token| Some(format!("Bearer {token}")))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// A token. A registry says where to get it, so the password goes there only over TLS, or on this machine.
+    fn token(
+        &self,
+        realm: &str,
+        service: Option<String>,
+        scope: Option<String>,
+        basic: Option<&str>,
+    ) -> Result<String, Problem> {
+        let authority = realm.strip_prefix("http://").map(|rest| rest.split('/').next().unwrap_or(rest));
+        let is_safe = realm.starts_with("https://")
+            || authority.is_some_and(|a| is_loopback(a) || self.options.plain_http == PlainHttp::Anywhere);
+        if !is_safe {
+            return Err(Problem::Lasting(format!("the registry sends us to `{realm}` for a token, which is not safe")));
+        }
+        let pairs = [("service", service), ("scope", scope)];
+        let query = pairs.iter().filter_map(|(name, value)| Some(format!("{name}={}", percent(value.as_ref()?))));
+        let query = query.collect::<Vec<_>>().join("&");
+        let join = if realm.contains('?') { '&' } else { '?' };
+        let ask = Ask { method: "GET", url: format!("{realm}{join}{query}"), accept: &[], body: None };
+        let reply = self.send(&ask, basic)?;
+        if reply.status != 200 {
+            return Err(reply.problem());
+        }
+        let token = serde_json::from_slice::<TokenReply>(&reply.body).ok().and_then(TokenReply::into_token);
+        token.ok_or_else(|| Problem::Malformed("the token service answered no token".to_owned()))
+    }
+
+    /// The only line that sends anything.
+    fn send(&self, ask: &Ask<'_>, authorization: Option<&str>) -> Result<Reply, Problem> {
+        if interrupt::requested() {
+            return Err(Problem::Lasting("interrupted".to_owned()));
+        }
+        let patience = self.options.limits.patience;
+        let mut request = Request::builder().method(ask.method).uri(&ask.url);
+        if !ask.accept.is_empty() {
+            request = request.header("Accept", ask.accept.join(", "));
+        }
+        if let Some(authorization) = authorization {
+            request = request.header("Authorization", authorization);
+        }
+        let malformed = |error: ureq::http::Error| Problem::Lasting(error.to_string());
+        let response = match ask.body {
+            Some((media_type, bytes)) => {
+                self.agent.run(request.header("Content-Type", media_type).body(bytes).map_err(malformed)?)
+            }
+            None => self.agent.run(request.body(()).map_err(malformed)?),
+        };
+        Reply::read(response.map_err(|error| Problem::of(&error, patience))?, patience)
+    }
+}
+
+impl Ask<'_> {
+    fn failed(&self, problem: Problem, tries: u32) -> RequestFailed {
+        RequestFailed { method: self.method, url: pto_process::masked(&self.url), problem, tries }
+    }
+}
+
+fn check(announced: Option<Digest>, bytes: &[u8]) -> Result<(), Problem> {
+    let found = Digest::of(bytes);
+    match announced {
+        Some(announced) if announced != found => Err(Problem::OtherBytes { announced, found }),
+        _ => Ok(()),
+    }
+}
+
+/// Waits, and ends at an interrupt.
+pub(crate) fn wait(time: Duration) -> Result<(), Error> {
+    const STEP: Duration = Duration::from_millis(50);
+    let start = Instant::now();
+    loop {
+        if interrupt::requested() {
+            return Err(Error::Interrupted);
+        }
+        let Some(left) = time.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) else { return Ok(()) };
+        std::thread::sleep(left.min(STEP));
+    }
+}
+
+/// The query of the next page: `<...?n=2&last=b>; rel="next"`. Where the link leads is not taken from it.
+fn next_page(link: &str) -> Option<String> {
+    let (target, relation) = link.strip_prefix('<')?.split_once('>')?;
+    let query = target.split_once('?')?.1;
+    relation.contains("next").then(|| query.to_owned())
+}
+
+/// A value as a query takes it.
+fn percent(text: &str) -> String {
+    let keep = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    text.bytes().map(|byte| if keep(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_and_heed_the_registry() {
+        let limits = Limits::default();
+        let busy =
+            |seconds| Problem::Status { status: 429, said: None, retry_after: Some(Duration::from_secs(seconds)) };
+        let pauses: Vec<_> = (1..8).map(|tries| limits.pause(tries, &busy(3)).as_secs()).collect();
+        assert_eq!(pauses, [3, 3, 4, 8, 16, 32, 60]);
+        assert_eq!(limits.pause(1, &busy(9999)), limits.longest_pause);
+        let none = Limits { first_pause: Duration::ZERO, longest_pause: Duration::ZERO, ..limits };
+        assert_eq!(none.pause(5, &busy(9999)), Duration::ZERO);
+    }
+
+    #[test]
+    fn pages_follow_each_other() {
+        assert_eq!(next_page(r#"</v2/a/tags/list?n=2&last=b>; rel="next""#).as_deref(), Some("n=2&last=b"));
+        assert_eq!(next_page("nonsense"), None);
+        assert_eq!(percent("repository:a/b:pull,push"), "repository%3Aa%2Fb%3Apull%2Cpush");
+    }
+}

@@ -1,0 +1,160 @@
+//! Manifests: raw bytes first, what they say second.
+
+use serde::{Deserialize, Serialize};
+
+use super::digest::Digest;
+use super::problem::Problem;
+
+/// Types of manifests that may stand behind a tag, as `Accept` has them: one image, or one per platform.
+pub(super) const ACCEPTED: [&str; 4] = [
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+];
+
+/// A manifest as a registry keeps it. Moving a tag sends the very bytes that came, so nothing of it can change on the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manifest {
+    bytes: Vec<u8>,
+    media_type: String,
+    digest: Digest,
+    says: Says,
+}
+
+/// What an image runs on: `linux/arm64`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Platform {
+    /// `linux`.
+    pub os: String,
+    /// In Docker's words: `arm64`, `amd64`.
+    pub architecture: String,
+}
+
+/// The few fields that count here; all others are kept in the bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Says {
+    media_type: Option<String>,
+    config: Option<Descriptor>,
+    #[serde(default)]
+    manifests: Vec<Descriptor>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct Descriptor {
+    digest: Digest,
+    platform: Option<Platform>,
+}
+
+impl Manifest {
+    /// Reads what came, or what was kept.
+    ///
+    /// # Errors
+    /// It is no JSON manifest, has neither a configuration nor manifests below it, or says that it is of another type.
+    pub fn new(bytes: Vec<u8>, media_type: &str) -> Result<Self, Problem> {
+        let malformed = |why: String| Problem::Malformed(format!("no manifest: {why}"));
+        let says: Says = serde_json::from_slice(&bytes).map_err(|error| malformed(error.to_string()))?;
+        // A header with parameters is of the same type; without one, the manifest has to say it.
+        let header = media_type.split(';').next().unwrap_or_default().trim();
+        let media_type = match (&says.media_type, header) {
+            (Some(own), "" | "application/json") => own.clone(),
+            (Some(own), header) if own != header => {
+                return Err(malformed(format!("it is a `{own}` and was delivered as `{header}`")));
+            }
+            (_, header) => header.to_owned(),
+        };
+        if !ACCEPTED.contains(&media_type.as_str()) {
+            return Err(malformed(format!("its type is `{media_type}`")));
+        }
+        if says.config.is_none() && says.manifests.is_empty() {
+            return Err(malformed("it names neither a configuration nor manifests".to_owned()));
+        }
+        Ok(Self { digest: Digest::of(&bytes), bytes, media_type, says })
+    }
+
+    /// As the registry keeps it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Its type.
+    pub fn media_type(&self) -> &str {
+        &self.media_type
+    }
+
+    /// The digest of its bytes.
+    pub fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    /// The digest of the image's configuration; `None` for a list of images.
+    pub fn config(&self) -> Option<&Digest> {
+        self.says.config.as_ref().map(|config| &config.digest)
+    }
+
+    /// The manifest that a list of images has for a platform.
+    pub fn for_platform(&self, platform: &Platform) -> Option<&Digest> {
+        let fits = |manifest: &&Descriptor| manifest.platform.as_ref() == Some(platform);
+        self.says.manifests.iter().find(fits).map(|manifest| &manifest.digest)
+    }
+
+    /// The platforms that a list of images names; empty for one image, whose configuration has it.
+    pub fn listed_platforms(&self) -> Vec<Platform> {
+        let platforms = self.says.manifests.iter().filter_map(|manifest| manifest.platform.clone());
+        // Build attestations stand in the list as images for nothing.
+        platforms.filter(|platform| platform.os != "unknown").collect()
+    }
+}
+
+impl std::fmt::Display for Platform {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.os, self.architecture)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IMAGE: &str = "application/vnd.docker.distribution.manifest.v2+json";
+
+    fn digest(of: &str) -> Digest {
+        Digest::of(of.as_bytes())
+    }
+
+    #[test]
+    fn bytes_are_kept_and_summed() {
+        let text = format!(r#"{{ "config" : {{"digest":"{}"}}, "layers":[], "unknown": 1 }}"#, digest("c"));
+        let manifest = Manifest::new(text.clone().into_bytes(), IMAGE).unwrap();
+        assert_eq!(manifest.bytes(), text.as_bytes());
+        assert_eq!((manifest.digest(), manifest.config()), (&Digest::of(text.as_bytes()), Some(&digest("c"))));
+    }
+
+    #[test]
+    fn a_list_has_platforms_and_attestations_are_none() {
+        let entry = |os: &str, arch: &str| {
+            format!(r#"{{"digest":"{}","platform":{{"os":"{os}","architecture":"{arch}"}}}}"#, digest(arch))
+        };
+        let text = format!(r#"{{"manifests":[{},{}]}}"#, entry("linux", "arm64"), entry("unknown", "unknown"));
+        let manifest = Manifest::new(text.into_bytes(), "application/vnd.oci.image.index.v1+json").unwrap();
+        let shown: Vec<_> = manifest.listed_platforms().iter().map(ToString::to_string).collect();
+        assert_eq!((shown, manifest.config()), (vec!["linux/arm64".to_owned()], None));
+    }
+
+    #[test]
+    fn what_is_no_manifest_is_refused() {
+        let own = format!(r#"{{"mediaType":"{IMAGE}","config":{{"digest":"{}"}}}}"#, digest("c"));
+        assert!(Manifest::new(own.clone().into_bytes(), "").is_ok());
+        for (text, media_type) in [
+            ("<html>", IMAGE),
+            ("{}", IMAGE),
+            (own.as_str(), "application/vnd.oci.image.manifest.v1+json"),
+            (own.trim_end_matches('}'), IMAGE),
+            (r#"{"config":{"digest":"latest"}}"#, IMAGE),
+            (r#"{"mediaType":"text/html","manifests":[]}"#, ""),
+        ] {
+            assert!(Manifest::new(text.into(), media_type).is_err(), "{text}");
+        }
+    }
+}

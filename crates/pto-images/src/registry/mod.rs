@@ -1,0 +1,21 @@
+//! A client of OCI registries, as much of one as moving tags needs: manifests by their raw bytes, tags, and the deletion of
+//! a tag by its name.
+//!
+//! Every request goes through [`Client`], which talks to the registry directly, whatever proxies the environment names.
+//! Digests are always computed over the bytes that came, never taken from a header.
+
+mod address;
+mod auth;
+mod client;
+mod digest;
+mod manifest;
+mod problem;
+mod reply;
+
+pub use address::{BadRepository, Repository};
+pub use auth::Credentials;
+pub(crate) use client::wait;
+pub use client::{Client, Deletion, Limits, Options, PlainHttp};
+pub use digest::{BadDigest, Digest};
+pub use manifest::{Manifest, Platform};
+pub use problem::{Problem, RequestFailed};

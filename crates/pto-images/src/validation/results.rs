@@ -1,0 +1,122 @@
+//! What a validation came to: the evidence without which nothing is published.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use pto_context::{Readable, write_whole};
+use serde::{Deserialize, Serialize};
+
+use crate::config::Image;
+use crate::error::Error;
+use crate::registry::Digest;
+
+/// The form of the file, in its field `schema`.
+const SCHEMA: &str = "ptokit.images-results/1";
+
+/// One image, and how its cases went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Results {
+    schema: String,
+    /// The image's name in the configuration.
+    pub image: String,
+    /// The image that ran.
+    pub id: Digest,
+    /// The commit that it was built from.
+    pub recipe: String,
+    /// The host's driver.
+    pub driver: String,
+    /// Each case, in the order in which they ran.
+    pub cases: Vec<CaseResult>,
+}
+
+/// One case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseResult {
+    /// `doctor`, `single`, `distributed`.
+    pub name: String,
+    /// How it went.
+    pub status: CaseStatus,
+    /// What was found, where it did not pass.
+    pub problem: Option<String>,
+    /// The file with what it wrote, beside this one.
+    pub log: Option<String>,
+    /// How long its reservation took, in seconds.
+    pub seconds: u64,
+}
+
+/// How a case went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CaseStatus {
+    /// It ended with 0 and said that it passed.
+    Passed,
+    /// It ended otherwise, or did not say so.
+    Failed,
+    /// It was not run, because one before it failed.
+    NotRun,
+}
+
+impl Results {
+    /// The cases that have to pass.
+    pub const CASES: [&'static str; 3] = ["doctor", "single", "distributed"];
+
+    /// Nothing has run yet.
+    pub fn new(image: &str, id: Digest, recipe: &str, driver: &str) -> Self {
+        let (image, recipe, driver) = (image.to_owned(), recipe.to_owned(), driver.to_owned());
+        Self { schema: SCHEMA.to_owned(), image, id, recipe, driver, cases: Vec::new() }
+    }
+
+    /// Whether every case is there and passed.
+    pub fn passed(&self) -> bool {
+        let passed = |name: &&str| {
+            let mut cases = self.cases.iter().filter(|case| case.name == *name);
+            cases.next().is_some_and(|case| case.status == CaseStatus::Passed) && cases.next().is_none()
+        };
+        Self::CASES.iter().all(passed) && self.cases.len() == Self::CASES.len()
+    }
+
+    /// That this image passed as what the configuration says it is.
+    ///
+    /// # Errors
+    /// [`Error::NotPassed`].
+    pub fn require_passed(&self, image: &Image) -> Result<(), Error> {
+        let failed = self.cases.iter().find(|case| case.status != CaseStatus::Passed);
+        let problem = match (failed, &image.driver) {
+            (Some(case), _) => format!("`{}` did not pass", case.name),
+            _ if !self.passed() => format!("not all of {} are there", Self::CASES.join(", ")),
+            _ if self.image != image.name => format!("they are those of `{}`", self.image),
+            (None, Some(driver)) if *driver != self.driver => {
+                format!("they are of driver {}, the configuration has {driver}", self.driver)
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::NotPassed { image: image.name.clone(), problem })
+    }
+
+    /// Reads them.
+    ///
+    /// # Errors
+    /// They cannot be read or are malformed.
+    pub fn load(file: &Path) -> Result<Self, Error> {
+        let text = fs_err::read_to_string(file).map_err(Error::io("read the results of a validation"))?;
+        let malformed = |problem: String| Error::Records { file: file.to_owned(), problem };
+        let results: Self = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+        if results.schema == SCHEMA {
+            Ok(results)
+        } else {
+            Err(malformed(format!("its schema is `{}`, expected `{SCHEMA}`", results.schema)))
+        }
+    }
+
+    /// Writes them, whole or not at all.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn save(&self, file: &Path) -> Result<(), Error> {
+        let failed = "write the results of a validation";
+        let text = serde_json::to_string_pretty(self).map_err(|error| Error::io(failed)(error.into()))? + "\n";
+        write_whole(file, Readable::ByUmask, |file| file.write_all(text.as_bytes())).map_err(Error::io(failed))
+    }
+}

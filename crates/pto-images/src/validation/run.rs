@@ -1,0 +1,182 @@
+//! Running a validation.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use pto_context::{Context, Event};
+use pto_docker::Docker;
+use pto_platform::files::parse_driver_info;
+use pto_process::{Output, Status};
+
+use super::cases::{Case, DRIVER, PASS, Reservation, reservations};
+use super::clean_up::clean_up;
+use super::results::{CaseResult, CaseStatus, Results};
+use crate::config::{Config, Image};
+use crate::error::Error;
+use crate::registry::{Digest, Platform};
+
+/// Overrides the driver's directory on the host.
+const DRIVER_VARIABLE: &str = "ASCEND_DRIVER_ROOT";
+/// Which runner of the workflow this is.
+const RUNNER_VARIABLE: &str = "RUNNER_NAME";
+/// The file in the directory of a validation.
+const RESULTS: &str = "results.json";
+
+/// One attempt of one run: everything that it starts has its mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// The run.
+    pub run: String,
+    /// The attempt.
+    pub attempt: u32,
+    /// The image's name.
+    pub image: String,
+}
+
+impl Run {
+    /// What its containers and tasks are found by. It ends with a letter, so that the mark of run 1 is not in that of run 12.
+    pub fn mark(&self) -> String {
+        format!("ptokit-images-{}-r{}-a{}-x", self.image, self.run, self.attempt)
+    }
+}
+
+/// A validation.
+#[derive(Debug, Clone)]
+pub struct Validation<'a> {
+    /// The configuration.
+    pub config: &'a Config,
+    /// The image in it.
+    pub image: &'a Image,
+    /// The image of the engine here, by any name.
+    pub local: String,
+    /// The commit that it was built from.
+    pub recipe: String,
+    /// Whose it is.
+    pub run: Run,
+    /// Where logs and results go.
+    pub output: PathBuf,
+}
+
+impl Validation<'_> {
+    /// Runs all cases and writes down how they went. A negative result is a result.
+    ///
+    /// # Errors
+    /// The host is not the one that the configuration names, or nothing could be run.
+    pub fn run(&self, cx: &Context) -> Result<Results, Error> {
+        let driver = self.host(cx)?;
+        let id = self.id(cx)?;
+        fs_err::create_dir_all(&self.output).map_err(Error::io("make the directory of results"))?;
+        let output = fs_err::canonicalize(&self.output).map_err(Error::io("find the directory of results"))?;
+        let file = output.join(RESULTS);
+        // Those of an earlier attempt are of no use, and would be taken for this one's.
+        let _ = std::fs::remove_file(&file);
+        let mut results = Results::new(&self.image.name, id.clone(), &self.recipe, &driver);
+        let outcome = self.cases(cx, &id, &output, &mut results);
+        let cleaned = clean_up(cx, &self.run);
+        outcome?;
+        results.save(&file)?;
+        cleaned.map(|_| results)
+    }
+
+    fn cases(&self, cx: &Context, id: &Digest, output: &Path, results: &mut Results) -> Result<(), Error> {
+        let driver = cx.var_os(DRIVER_VARIABLE).map_or_else(|| PathBuf::from(DRIVER), PathBuf::from);
+        let mut sound = true;
+        for reservation in reservations(self.image) {
+            if !sound {
+                results.cases.extend(reservation.cases.iter().map(not_run));
+                continue;
+            }
+            let script = reservation.script(self.image, id, &self.run, &driver, output);
+            for case in &reservation.cases {
+                for name in [case.log(), case.code()] {
+                    let _ = std::fs::remove_file(output.join(name));
+                }
+            }
+            let names: Vec<_> = reservation.cases.iter().map(|case| case.name).collect();
+            let task = format!("validate:{}", names.join("+"));
+            let message =
+                format!("Validating {}: {} on {} cards", self.image.name, names.join(", "), reservation.cards);
+            cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
+            let start = Instant::now();
+            let ended = reservation.invocation(self.config, &script).run(cx).map_err(Error::Queue)?;
+            if ended.status == Status::Interrupted {
+                return Err(Error::Interrupted);
+            }
+            let seconds = start.elapsed().as_secs();
+            results.cases.extend(judged(&reservation, output, &ended, seconds));
+            sound = results.cases.iter().all(|case| case.status == CaseStatus::Passed);
+            let message = format!("{}: {}", names.join(", "), if sound { "passed" } else { "failed" });
+            cx.emit(Event::Finished { task, message });
+        }
+        Ok(())
+    }
+
+    /// The driver's version, if this host is the one that is meant.
+    fn host(&self, cx: &Context) -> Result<String, Error> {
+        let other = |what: &'static str, found: String, expected: &str| Error::OtherHost {
+            what,
+            found,
+            expected: expected.to_owned(),
+        };
+        if let (Some(expected), Some(found)) = (&self.image.runner_name, cx.var(RUNNER_VARIABLE))
+            && *expected != found
+        {
+            return Err(other("the runner", found, expected));
+        }
+        let expected = self.image.driver.as_deref().unwrap_or_default();
+        let root = cx.var_os(DRIVER_VARIABLE).map_or_else(|| PathBuf::from(DRIVER), PathBuf::from);
+        let file = cx.under_root(root.join("version.info"));
+        let text = fs_err::read_to_string(file).map_err(Error::io("read the driver's version"))?;
+        let found = parse_driver_info(&text).version.map(|version| version.to_string()).unwrap_or_default();
+        if found == expected { Ok(found) } else { Err(other("the driver", found, expected)) }
+    }
+
+    fn id(&self, cx: &Context) -> Result<Digest, Error> {
+        let image = Docker::new(cx)?.image(&self.local)?;
+        let image = image.ok_or_else(|| Error::NoImage { name: self.local.clone() })?;
+        let (os, architecture) = (image.os.unwrap_or_default(), image.architecture.unwrap_or_default());
+        let found = Platform { os, architecture };
+        if found != self.image.platform() {
+            return Err(Error::OtherPlatform { found, expected: self.image.platform() });
+        }
+        let id = image.id.and_then(|id| id.parse().ok());
+        id.ok_or_else(|| Error::NoImage { name: self.local.clone() })
+    }
+}
+
+fn not_run(case: &Case) -> CaseResult {
+    let problem = Some("a case before it did not pass".to_owned());
+    CaseResult { name: case.name.to_owned(), status: CaseStatus::NotRun, problem, log: None, seconds: 0 }
+}
+
+/// How the cases of a reservation went, by what they wrote.
+fn judged(reservation: &Reservation, output: &Path, ended: &Output, seconds: u64) -> Vec<CaseResult> {
+    let mut sound = true;
+    let judge = |case: &Case| {
+        if !sound {
+            return not_run(case);
+        }
+        let problem = problem(case, output, ended);
+        sound = problem.is_none();
+        let log = output.join(case.log()).is_file().then(|| case.log());
+        let status = if sound { CaseStatus::Passed } else { CaseStatus::Failed };
+        CaseResult { name: case.name.to_owned(), status, problem, log, seconds }
+    };
+    reservation.cases.iter().map(judge).collect()
+}
+
+/// What is wrong with how a case ended.
+fn problem(case: &Case, output: &Path, ended: &Output) -> Option<String> {
+    let code = std::fs::read_to_string(output.join(case.code())).unwrap_or_default();
+    match code.trim() {
+        "0" => {}
+        "" => {
+            let words = ended.last_words(3);
+            return Some(format!("it did not come to its end: the reservation {}; it said: {words}", ended.status));
+        }
+        code => return Some(format!("it ended with code {code}")),
+    }
+    let log = std::fs::read(output.join(case.log())).unwrap_or_default();
+    let says_pass = String::from_utf8_lossy(&log).lines().any(|line| line.trim_start().starts_with(PASS));
+    (case.says_pass && !says_pass).then(|| format!("it ended with 0 and never said `{PASS}`"))
+}

@@ -1,0 +1,161 @@
+//! `docker/images.json`: as it is, and with every mistake that it can have.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use pto_images::config::{Config, Findings, Severity};
+use serde_json::{Value, json};
+
+fn root(file: &str) -> String {
+    fs_err::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file)).unwrap()
+}
+
+fn value() -> Value {
+    serde_json::from_str(&root("docker/images.json")).unwrap()
+}
+
+fn parse(value: &Value) -> Result<(Config, Findings), Findings> {
+    Config::parse(Path::new("images.json"), &value.to_string())
+}
+
+/// The places and words of what is wrong after a change.
+fn mistakes(change: impl FnOnce(&mut Value)) -> Vec<String> {
+    let mut value = value();
+    change(&mut value);
+    let findings = parse(&value).map(|(_, findings)| findings).unwrap_or_else(|findings| findings);
+    let errors = findings.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    errors.map(|finding| format!("{} {}", finding.place, finding.message)).collect()
+}
+
+#[test]
+fn the_file_of_the_workspace_is_right() {
+    let (config, findings) = parse(&value()).unwrap();
+    let enabled: Vec<_> = config.images.iter().filter(|image| image.enabled).map(|image| image.tag.as_str()).collect();
+    assert_eq!(enabled, ["arm-a2a3-cann9.2-dist", "arm-a5-cann9.2-dist", "x86-a5-cann9.2-dist"]);
+    assert_eq!(config.image("x86-a2a3").unwrap().needs.len(), 4);
+    assert_eq!(findings.errors(), 0);
+}
+
+#[test]
+fn each_mistake_is_found_at_its_place() {
+    type Change = fn(&mut Value);
+    let table: &[(Change, &str)] = &[
+        (
+            |v| v["images"][1]["tag"] = v["images"][0]["tag"].clone(),
+            "/images/1/tag `arm-a2a3-cann9.2-dist`, the current tag of `arm-a5`, is the current tag of `arm-a2a3`",
+        ),
+        (|v| v["images"][1]["tag"] = "arm-a2a3-cann9.2-dist-previous".into(), "is the previous tag of `arm-a2a3`"),
+        (|v| v["images"][3]["tag"] = "x86-a5-cann9.2-dist-previous".into(), "/images/3/tag"),
+        (|v| v["images"][1]["tag"] = "a3-dist".into(), "is a legacy tag"),
+        (|v| v["images"][1]["tag"] = "arm-a2a3-cann9.2-dist-1-2".into(), "an upload of `arm-a2a3` could be called"),
+        (|v| v["images"][1]["name"] = "arm-a2a3".into(), "/images/1/name `arm-a2a3` is the name of image 0 as well"),
+        (|v| v["images"][0]["name"] = "ARM".into(), "/images/0/name `ARM` is no name"),
+        (
+            |v| v["images"][0]["runner"] = json!([]),
+            "/images/0/runner there is no key `runner`; did you mean `runners`?",
+        ),
+        (|v| v["surprise"] = 1.into(), "/surprise there is no key `surprise`"),
+        (|v| v["recipe"]["x"] = 1.into(), "/recipe/x there is no key `x`"),
+        (
+            |v| drop(v["images"][0].as_object_mut().unwrap().remove("cann_digest")),
+            "/images/0 the key `cann_digest` is missing",
+        ),
+        (|v| v["images"][0]["cann_digest"] = "sha256:12".into(), "/images/0/cann_digest `sha256:12` is no digest"),
+        (|v| v["images"][0]["cann_tag"] = "latest".into(), "/images/0/cann_tag `latest` does not pin CANN 9.2.0"),
+        (|v| v["images"][0]["cann_tag"] = "9.0.0-a3".into(), "does not pin CANN 9.2.0"),
+        (|v| v["images"][0]["cann_repository"] = "ascend/cann:9".into(), "/images/0/cann_repository"),
+        (
+            |v| v["task_timeout_seconds"] = 1800.into(),
+            "/task_timeout_seconds 1800 s for waiting and running has to exceed the 1800 s",
+        ),
+        (|v| v["task_max_seconds"] = 0.into(), "/task_max_seconds expected a number above 0"),
+        (|v| v["build_jobs"] = (-1).into(), "/build_jobs"),
+        (|v| v["images"][0]["runners"] = json!([]), "/images/0/runners an enabled image needs the labels"),
+        (|v| v["images"][0]["runners"] = json!(["self-hosted", "X64"]), "the label `ARM64` is missing"),
+        (|v| v["images"][0]["runners"] = json!(["ARM64"]), "the label `self-hosted` is missing"),
+        (|v| v["images"][0]["driver"] = Value::Null, "/images/0/driver an enabled image needs"),
+        (
+            |v| v["images"][0]["driver"] = "25.7.rc1.12".into(),
+            "/images/0/driver driver 25.7.rc1.12 with CANN 9.2.0 is no supported pair",
+        ),
+        (|v| v["images"][1]["validation_platform"] = "a2a3".into(), "is no supported pair for a2a3 on arm64"),
+        (
+            |v| v["images"][0]["architecture"] = "riscv".into(),
+            "/images/0/architecture `riscv` is not one of arm64, amd64",
+        ),
+        (|v| v["images"][3]["enabled"] = true.into(), "/images/3/needs it is enabled, and still needs something"),
+        (|v| v["images"][0]["enabled"] = false.into(), "/images/0/needs it is not enabled; say what it still needs"),
+        (|v| v["images"][0]["single_script"] = "../x.py".into(), "/images/0/single_script"),
+        (|v| v["images"][0]["devices"] = json!(["/etc/passwd"]), "/images/0/devices"),
+        (|v| v["images"][0]["tag"] = "x".repeat(120).into(), "at most 102 leave room"),
+        (|v| v["repository"] = "h.x/a:tag".into(), "/repository `h.x/a:tag` is no repository"),
+        (|v| v["pypto"]["repository"] = "https://me:pw@h/x".into(), "/pypto/repository a user's name or password"),
+        (|v| v["pypto_lib"]["ref"] = "--upload-pack=x".into(), "/pypto_lib/ref"),
+        (|v| v["version"] = 2.into(), "/version expected 1"),
+        (|v| v["images"] = json!([]), "/images there is no image"),
+        (|v| v["images"] = json!({}), "/images expected a list"),
+        (|v| v["pypto"] = 1.into(), "/pypto expected an object, found a number"),
+    ];
+    for (change, expected) in table {
+        let found = mistakes(change);
+        assert!(found.iter().any(|found| found.contains(expected)), "expected {expected}, found {found:#?}");
+    }
+}
+
+#[test]
+fn all_mistakes_are_found_at_once() {
+    let found = mistakes(|value| {
+        value["images"][0]["cann_digest"] = 1.into();
+        value["images"][1]["runnners"] = json!([]);
+        drop(value["images"][2].as_object_mut().unwrap().remove("tag"));
+        value["recipe"]["branch"] = 1.into();
+        value["x"] = 1.into();
+    });
+    assert_eq!(found.len(), 5, "{found:#?}");
+    let fitting = mistakes(|value| {
+        value["images"][1]["tag"] = value["images"][0]["tag"].clone();
+        value["task_timeout_seconds"] = 1.into();
+        value["images"][0]["runners"] = json!([]);
+    });
+    assert!(fitting.len() >= 4, "{fitting:#?}");
+}
+
+#[test]
+fn what_is_no_json_is_told_with_line_and_column() {
+    let parse = |text: &str| Config::parse(Path::new("images.json"), text).unwrap_err().render();
+    assert_eq!(parse("{\n  \"version\": 1,\n}"), "error: images.json:3:1: trailing comma");
+    assert!(parse("{\"version\": 1,\n\"version\": 1}").starts_with("error: images.json:2:"), "a key twice");
+    assert!(parse("[]").contains("expected an object, found a list"));
+}
+
+/// The keys that the schema knows are those that are read, and those that it requires are those that are missed.
+#[test]
+fn the_schema_and_the_reader_know_the_same_keys() {
+    let schema: Value = serde_json::from_str(&root("docker/images.schema.json")).unwrap();
+    let objects = [
+        ("", &schema),
+        ("/recipe", &schema["properties"]["recipe"]),
+        ("/pypto", &schema["$defs"]["source"]),
+        ("/pypto_lib", &schema["$defs"]["source"]),
+        ("/images/3", &schema["$defs"]["image"]),
+    ];
+    for (place, schema) in objects {
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+        let required: BTreeSet<_> =
+            schema["required"].as_array().unwrap().iter().map(|key| key.as_str().unwrap().to_owned()).collect();
+        for key in keys(&schema["properties"]) {
+            let found = mistakes(|value| drop(value.pointer_mut(place).unwrap().as_object_mut().unwrap().remove(&key)));
+            let missed = found.iter().any(|found| found.contains(&format!("the key `{key}` is missing")));
+            assert_eq!(missed, required.contains(&key), "{place}/{key}: {found:?}");
+            let known = mistakes(|value| value.pointer_mut(place).unwrap()[&key] = json!({"no": "value"}));
+            assert!(
+                !known.iter().any(|found| found.contains(&format!("there is no key `{key}`"))),
+                "{place}/{key}: {known:?}"
+            );
+        }
+        assert_eq!(schema["additionalProperties"], json!(false), "{place}");
+        let in_file = keys(value().pointer(place).unwrap());
+        let known = keys(&schema["properties"]);
+        assert!(in_file.is_subset(&known), "{place}: {:?}", in_file.difference(&known).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,133 @@
+//! A plan of real repositories and a real registry: what moves afterwards does not move the plan.
+
+use std::path::{Path, PathBuf};
+
+use pto_context::Context;
+use pto_images::Error;
+use pto_images::config::Config;
+use pto_images::plan::{Lock, Plan};
+use pto_images::registry::Options;
+use pto_process::Invocation;
+use pto_test::registry::{Registry, push_list, quick_dir};
+
+const ISA: &str = "0123456789abcdef0123456789abcdef01234567";
+
+struct World {
+    dir: tempfile::TempDir,
+    registry: Registry,
+}
+
+impl World {
+    fn new() -> Option<Self> {
+        let world = Self { registry: Registry::start()?, dir: quick_dir() };
+        let runtime = world.commit("simpler", &format!("echo {ISA} > pto_isa.pin"));
+        world.commit("pypto-lib", "echo 1 > model.py");
+        let module = r#"printf '[submodule "simpler"]\n\tpath = runtime\n\turl = ../simpler\n' > .gitmodules"#;
+        let pins = "mkdir -p toolchain && echo PTOAS_VERSION=v0.61 > toolchain/versions.env";
+        let link = format!("git update-index --add --cacheinfo 160000,{runtime},runtime");
+        world.commit("pypto", &format!("{module} && {pins} && {link}"));
+        Some(world)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn cx(&self) -> Context {
+        pto_test::machine()
+    }
+
+    /// Makes a commit after a script was run, and gives it.
+    fn commit(&self, repository: &str, script: &str) -> String {
+        let whole = format!(
+            "mkdir -p \"$0\" && cd \"$0\" && git init -q -b main && {script} && git add -A -- ':!runtime' && \
+             git -c user.name=a -c user.email=a@b commit -q --allow-empty -m 1 && git rev-parse HEAD"
+        );
+        let made = Invocation::new("sh").args(["-c", &whole]).arg(self.path(repository)).run(&self.cx()).unwrap();
+        made.require_success().unwrap().stdout.text().trim().to_owned()
+    }
+
+    /// The configuration of this workspace, with everything here.
+    fn config(&self, change: impl FnOnce(&mut serde_json::Value)) -> Config {
+        let text =
+            fs_err::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docker/images.json")).unwrap();
+        let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        value["pypto"]["repository"] = self.path("pypto").display().to_string().into();
+        value["pypto_lib"]["repository"] = self.path("pypto-lib").display().to_string().into();
+        value["images"].as_array_mut().unwrap().retain(|image| image["name"] == "arm-a5");
+        value["images"][0]["cann_repository"] = format!("{}/ascend/cann", self.registry.address()).into();
+        change(&mut value);
+        Config::parse(Path::new("images.json"), &value.to_string()).unwrap().0
+    }
+
+    fn plan(&self, config: &Config) -> Result<Lock, Error> {
+        let plan = Plan { checkout: self.path("pypto"), source: None, registry: Options::default(), proxy: None };
+        plan.lock(&self.cx(), config, &config.images.iter().collect::<Vec<_>>())
+    }
+}
+
+#[test]
+fn everything_is_frozen_and_comes_back_from_its_file() {
+    let Some(world) = World::new() else { return };
+    let tag = "9.2.0-950-ubuntu22.04-py3.11-devel";
+    let arm = world.registry.push("ascend/cann", "arm", "arm64", "arm");
+    let x86 = world.registry.push("ascend/cann", "x86", "amd64", "x86");
+    push_list(&world.registry, "ascend/cann", tag, &[(&x86, "amd64"), (&arm, "arm64")]);
+    let config = world.config(|_| {});
+    let lock = world.plan(&config).unwrap();
+    assert_eq!(lock.image("arm-a5").unwrap().base.digest.as_str(), arm.manifest, "the manifest of its platform");
+    assert!(!lock.images[0].base.pinned);
+    assert_eq!((lock.pto_isa.as_str(), lock.ptoas.version.as_str()), (ISA, "v0.61"));
+    assert_eq!(lock.recipe.commit, lock.pypto.commit, "`main` is the commit that is checked out");
+    assert_eq!(lock.runtime.repository, world.path("simpler").display().to_string());
+    assert_eq!(lock.images[0].build_args["PYPTO_REF"], lock.pypto.commit);
+    assert_eq!(lock.images[0].build_args["CANN_DIGEST"], arm.manifest);
+
+    let file = world.path("lock.json");
+    lock.save(&file).unwrap();
+    assert_eq!(Lock::load(&file).unwrap(), lock);
+    fs_err::write(&file, fs_err::read_to_string(&file).unwrap().replace("\"pto_isa\"", "\"pto_isb\"")).unwrap();
+    assert!(matches!(Lock::load(&file), Err(Error::Records { .. })));
+
+    // What moves is in the next plan, and not in this one.
+    let newer = world.commit("pypto-lib", "echo 2 > model.py");
+    let next = world.plan(&config).unwrap();
+    assert_eq!(next.pypto_lib.commit, newer);
+    assert_ne!(next.pypto_lib.commit, lock.pypto_lib.commit);
+    // A commit that is asked for stays what it is.
+    let pinned = world.config(|value| value["pypto_lib"]["ref"] = lock.pypto_lib.commit.clone().into());
+    assert_eq!(world.plan(&pinned).unwrap().pypto_lib.commit, lock.pypto_lib.commit);
+}
+
+#[test]
+fn a_base_has_to_exist_and_to_be_for_the_platform() {
+    let Some(world) = World::new() else { return };
+    let tag = "9.2.0-950-ubuntu22.04-py3.11-devel";
+    let config = world.config(|_| {});
+    let refused = |config: &Config, words: &str| {
+        let error = world.plan(config).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    refused(&config, "there is no");
+    let x86 = world.registry.push("ascend/cann", tag, "amd64", "x86");
+    refused(&config, "it is for linux/amd64, expected linux/arm64");
+    let arm = world.registry.push("ascend/cann", "other", "arm64", "arm");
+    let pin = |digest: &str| world.config(|value| value["images"][0]["cann_digest"] = digest.into());
+    assert!(world.plan(&pin(&arm.manifest)).unwrap().images[0].base.pinned);
+    refused(&pin(&x86.manifest), "expected linux/arm64");
+    refused(&pin(&format!("sha256:{}", "0".repeat(64))), "there is no");
+}
+
+#[test]
+fn a_commit_without_its_pins_is_not_planned() {
+    let Some(world) = World::new() else { return };
+    let refused = |words: &str| {
+        let error = world.plan(&world.config(|_| {})).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    world.registry.push("ascend/cann", "9.2.0-950-ubuntu22.04-py3.11-devel", "arm64", "arm");
+    world.commit("pypto", "echo > toolchain/versions.env");
+    refused("the version of PTOAS");
+    world.commit("pypto", "git rm -q --cached runtime");
+    refused("runtime");
+}

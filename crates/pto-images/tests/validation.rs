@@ -1,0 +1,192 @@
+//! A validation in real containers: a stand-in for `task-submit` that writes down how it was called and runs the task here, and
+//! one for the Docker client that takes away the runtime that only a host with cards has.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use pto_context::Context;
+use pto_images::Error;
+use pto_images::config::Config;
+use pto_images::validation::{CaseStatus, Results, Run, Validation, clean_up};
+use pto_test::engine::{Engine, engine};
+
+const TAG: &str = "ptokit-test/validation:1";
+
+struct Bench {
+    dir: tempfile::TempDir,
+    engine: Engine,
+}
+
+impl Bench {
+    fn new(engine: Engine) -> Self {
+        let bench = Self { dir: tempfile::tempdir().unwrap(), engine };
+        let docker = pto_process::find_program(bench.engine.cx(), "docker").unwrap();
+        bench.program(
+            "docker",
+            &format!(
+                "for a do shift; case \"$a\" in --runtime=ascend) ;; *) set -- \"$@\" \"$a\";; esac; done\n\
+                 exec {} \"$@\"",
+                docker.display()
+            ),
+        );
+        // It writes each argument down, gives out cards 3 or 2 and 5, and ends with another code than the task, as the real one may.
+        bench.program(
+            "task-submit",
+            "printf '%s\\n' \"$@\" -- >>\"$BENCH/calls\"\n\
+             case \"$1\" in --find) cat \"$BENCH/tasks\" 2>/dev/null; exit 0;; --kill) exit 0;; esac\n\
+             [ -e \"$BENCH/stuck\" ] && { echo 'the queue is full'; exit 1; }\n\
+             case \"$8\" in 1) TASK_DEVICE=3;; 2) TASK_DEVICE=2,5;; esac\n\
+             [ -e \"$BENCH/few\" ] && TASK_DEVICE=3\n\
+             export TASK_DEVICE; sh -c \"${10}\"; exit 0",
+        );
+        fs_err::write(bench.path("version.info"), "Version=25.7.rc1.12\n").unwrap();
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn program(&self, name: &str, script: &str) {
+        let path = self.path("bin").join(name);
+        fs_err::create_dir_all(self.path("bin")).unwrap();
+        fs_err::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn cx(&self) -> Context {
+        let path = format!("{}:{}", self.path("bin").display(), self.engine.cx().var("PATH").unwrap());
+        let cx = self.engine.cx().clone().with_var("PATH", path);
+        cx.with_var("BENCH", self.dir.path()).with_var("ASCEND_DRIVER_ROOT", self.dir.path())
+    }
+
+    fn config(&self) -> Config {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docker/images.json");
+        let mut value: serde_json::Value = serde_json::from_str(&fs_err::read_to_string(&file).unwrap()).unwrap();
+        value["images"].as_array_mut().unwrap().retain(|image| image["name"] == "x86-a5");
+        value["images"][0]["devices"] = serde_json::json!(["/dev/null"]);
+        Config::parse(&file, &value.to_string()).unwrap().0
+    }
+
+    fn run() -> Run {
+        Run { run: "77".to_owned(), attempt: 2, image: "x86-a5".to_owned() }
+    }
+
+    fn validate(&self, cx: &Context) -> Result<Results, Error> {
+        let config = self.config();
+        let validation = Validation {
+            config: &config,
+            image: &config.images[0],
+            local: TAG.to_owned(),
+            recipe: "0".repeat(40),
+            run: Self::run(),
+            output: self.path("output"),
+        };
+        let _ = std::fs::remove_file(self.path("calls"));
+        validation.run(cx)
+    }
+
+    /// An image whose programs say what they were called with, and do as told.
+    fn image(&self, doctor: &str, single: &str, distributed: &str) {
+        let script = |text: &str| format!("printf '%s' '{}'", text.replace('\'', "'\\''"));
+        let put = |path: &str, text: &str| format!("{} >{path} && chmod 755 {path}", script(text));
+        let python = "#!/bin/bash\necho \"python $* cards=$ASCEND_VISIBLE_DEVICES bench=$PYPTO_BENCH path=$PYTHONPATH\"\n\
+                      [ -r /usr/local/Ascend/driver/version.info ] && ! : 2>/dev/null >/usr/local/Ascend/driver/version.info && echo driver-read-only\n\
+                      exec bash \"/workspace/$(basename \"$1\")\"\n";
+        let doctor = format!("#!/bin/bash\n[ \"$1\" = --help ] && {{ echo --strict; exit; }}\n{doctor}\n");
+        let files = [
+            put("/usr/bin/pypto-doctor", &doctor.replace('\n', "\\n")),
+            put("/usr/bin/python", &python.replace('\n', "\\n")),
+            put("/workspace/decode_swa.py", single),
+            put("/workspace/decode_moe.py", distributed),
+        ];
+        let lines =
+            format!("ENV PYPTO_LIB_SRC=/workspace\nRUN {}", files.join(" && ").replace("printf '%s'", "printf"));
+        self.engine.image_of(TAG, &["chmod", "grep", "basename"], &lines);
+    }
+
+    fn statuses(results: &Results) -> Vec<CaseStatus> {
+        results.cases.iter().map(|case| case.status).collect()
+    }
+}
+
+#[test]
+fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
+    use CaseStatus::{Failed, NotRun, Passed};
+    let Some(engine) = engine() else { return };
+    let bench = Bench::new(engine);
+    let _removed = bench.engine.image(TAG);
+    let cx = bench.cx();
+
+    bench.image("echo strict $1", "echo [RUN] PASS", "echo ok; echo [RUN] PASS \\(12 ms\\)");
+    let results = bench.validate(&cx).unwrap();
+    let log = |name: &str| fs_err::read_to_string(bench.path("output").join(name)).unwrap();
+    assert!(results.passed(), "{results:?} {} {} {}", log("doctor.log"), log("single.log"), log("distributed.log"));
+    assert_eq!(Results::load(&bench.path("output/results.json")).unwrap(), results);
+    assert_eq!(log("doctor.log"), "strict --strict\n");
+    let single = log("single.log");
+    assert!(
+        single.contains("models/deepseek_v4_1_flash/decode_swa.py -p a5 -d 0 cards=3 bench=0 path=/workspace"),
+        "{single}"
+    );
+    assert!(single.contains("driver-read-only"), "{single}");
+    let distributed = log("distributed.log");
+    assert!(distributed.contains("decode_moe.py -p a5 -d 0,1 --ep 2 cards=2,5 bench=0"), "{distributed}");
+
+    let calls = fs_err::read_to_string(bench.path("calls")).unwrap();
+    let of_queue =
+        |cards: u32| format!("--timeout\n3600\n--max-time\n1800\n--device\nauto\n--device-num\n{cards}\n--run\n");
+    assert!(calls.starts_with(&of_queue(1)) && calls.matches(&of_queue(2)).count() == 1, "{calls}");
+    assert!(calls.contains("--device /dev/null") && calls.contains("version.info:ro"), "{calls}");
+    assert_eq!(calls.matches("docker run").count(), 3);
+    assert_eq!(calls.matches("--volume").count(), 3, "the driver's version and nothing else is mounted: {calls}");
+    assert!(calls.ends_with("--find\nptokit-images-x86-a5-r77-a2-x\n--\n"), "{calls}");
+
+    bench.image("echo [RUN] PASS; exit 4", "echo [RUN] PASS", "echo [RUN] PASS");
+    let results = bench.validate(&cx).unwrap();
+    assert_eq!(Bench::statuses(&results), [Failed, NotRun, NotRun]);
+    assert_eq!(results.cases[0].problem.as_deref(), Some("it ended with code 4"));
+    bench.image("true", "echo [RUN] FAIL", "echo [RUN] PASS");
+    let results = bench.validate(&cx).unwrap();
+    assert_eq!(Bench::statuses(&results), [Passed, Failed, NotRun]);
+    assert!(results.cases[1].problem.as_ref().unwrap().contains("never said"));
+    bench.image("true", "echo [RUN] PASS", "echo [RUN] PASS; exit 1");
+    assert_eq!(Bench::statuses(&bench.validate(&cx).unwrap()), [Passed, Passed, Failed]);
+
+    fs_err::write(bench.path("few"), "").unwrap();
+    let results = bench.validate(&cx).unwrap();
+    assert_eq!(Bench::statuses(&results), [Passed, Passed, Failed]);
+    assert!(results.cases[2].problem.as_ref().unwrap().contains("expected 2 cards"), "{results:?}");
+    fs_err::write(bench.path("stuck"), "").unwrap();
+    let results = bench.validate(&cx).unwrap();
+    assert_eq!(Bench::statuses(&results), [Failed, NotRun, NotRun]);
+    assert!(results.cases[0].problem.as_ref().unwrap().contains("the queue is full"), "{results:?}");
+
+    let other = cx.clone().with_var("ASCEND_DRIVER_ROOT", bench.path("nowhere"));
+    assert!(matches!(bench.validate(&other), Err(Error::Io { .. })));
+    fs_err::write(bench.path("version.info"), "Version=26.0.rc1\n").unwrap();
+    assert!(matches!(bench.validate(&cx), Err(Error::OtherHost { .. })));
+}
+
+#[test]
+fn cleaning_up_takes_what_is_of_this_run_and_nothing_else() {
+    let Some(engine) = engine() else { return };
+    let tag = "ptokit-test/clean-up:1";
+    let bench = Bench::new(engine);
+    let _removed = bench.engine.image(tag);
+    bench.engine.image_of(tag, &["sleep"], "");
+    let run = Bench::run();
+    let other = Run { attempt: 22, ..run.clone() };
+    let start = |run: &Run| {
+        let label = format!("ptokit.images.run={}", run.mark());
+        bench.engine.ok(&["run", "--detach", "--label", &label, "--entrypoint", "sleep", tag, "1000"])
+    };
+    let (ours, others) = (start(&run), start(&other));
+    fs_err::write(bench.path("tasks"), "task-1\ntask-2\n").unwrap();
+    let cleaned = clean_up(&bench.cx(), &run).unwrap();
+    assert_eq!((cleaned.containers, cleaned.tasks), (vec![ours], vec!["task-1".to_owned(), "task-2".to_owned()]));
+    let calls = fs_err::read_to_string(bench.path("calls")).unwrap();
+    assert!(calls.contains("--kill\ntask-1\n") && calls.contains("--kill\ntask-2\n"), "{calls}");
+    assert!(bench.engine.ok(&["ps", "--quiet", "--no-trunc"]).contains(&others), "another run's container lives on");
+    bench.engine.ok(&["rm", "--force", &others]);
+}

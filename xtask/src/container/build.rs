@@ -1,0 +1,110 @@
+//! `container build`.
+
+use std::path::PathBuf;
+
+use pto_container::{BuildPlan, BuildRequest, CheckId, Finding, Series, Stage};
+use serde::Serialize;
+
+use super::run::{check, stage};
+use super::{client_line, failure, lines, series};
+use crate::exit::{Failure, Outcome};
+use crate::setup::{Common, workspace_root};
+use crate::{out, style};
+
+/// What stands for a digest that only the pull before it tells.
+const UNKNOWN_DIGEST: &str = "DIGEST_OF_THE_PULL";
+
+/// `container build`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  cargo xtask container build a3\n  cargo xtask container build a5 --target dist --build-arg PYPTO_REF=main --dry-run"
+)]
+pub struct Args {
+    /// a3 (for A2 and A3) or a5
+    #[arg(value_name = "SERIES", value_parser = series)]
+    series: Series,
+    /// Up to which stage: deps, sim, dist
+    #[arg(long, value_name = "STAGE", default_value_t = Stage::Sim, value_parser = stage)]
+    target: Stage,
+    /// The image's name [default: pypto-dev:SERIES-STAGE, with the base's tag behind it if one is named]
+    #[arg(long, value_name = "IMAGE")]
+    tag: Option<String>,
+    /// Repository of the base
+    #[arg(long, value_name = "REPOSITORY")]
+    cann_repository: Option<String>,
+    /// Tag of the base [default: PYPTO_CANN_TAG, the one of CANN 9.2.0 for the series]
+    #[arg(long, value_name = "TAG")]
+    cann_tag: Option<String>,
+    /// Digest of the base [default: that of what the tag stands for now]
+    #[arg(long, value_name = "DIGEST")]
+    cann_digest: Option<String>,
+    /// A build argument of the Dockerfile; may be given several times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    build_arg: Vec<String>,
+    /// The directory that is sent to the engine [default: this repository]
+    #[arg(long, value_name = "DIR")]
+    context: Option<PathBuf>,
+    /// Our own program, below that directory [default: target/release/xtask]
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+    /// The proxy of the build [default: PYPTO_DOCKER_PROXY, those of the environment]
+    #[arg(long, value_name = "URL")]
+    proxy: Option<String>,
+    /// Go on although this check fails: disk
+    #[arg(long, value_name = "CHECK", value_parser = check)]
+    skip_check: Vec<CheckId>,
+    /// Print the docker commands and run none that changes anything
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    image: &'a str,
+    base: &'a str,
+    commands: Vec<String>,
+    findings: &'a [Finding],
+    /// The image's id; `None` if nothing was built.
+    id: Option<String>,
+}
+
+/// Runs the verb.
+pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
+    let cx = common.context()?;
+    let context = args.context.clone().unwrap_or_else(|| workspace_root(&cx));
+    let request = BuildRequest {
+        stage: args.target,
+        tag: args.tag.clone(),
+        binary: args.binary.clone(),
+        cann_repository: args.cann_repository.clone(),
+        cann_tag: args.cann_tag.clone(),
+        cann_digest: args.cann_digest.clone(),
+        args: args.build_arg.clone(),
+        proxy: args.proxy.clone(),
+        skip: args.skip_check.clone(),
+        ..BuildRequest::new(args.series, context)
+    };
+    let plan = BuildPlan::make(&cx, &request).map_err(|error| failure(&cx, error))?;
+    let digest = plan.digest.as_deref().unwrap_or(UNKNOWN_DIGEST);
+    let commands: Vec<_> = plan.pull().into_iter().chain([plan.command(digest)]).collect();
+    let id = match args.dry_run {
+        true => None,
+        false => plan.run(client_line(common)).map_err(|error| failure(&cx, error))?.id,
+    };
+    if common.json {
+        let commands = commands.iter().map(|command| command.to_shell_line()).collect();
+        let (image, base, findings) = (&plan.tag, &plan.base, &plan.findings);
+        out::json(&Document { schema: "ptokit.container-build/1", image, base, commands, findings, id })?;
+    } else if args.dry_run {
+        out::text(&lines(&commands))?;
+    } else {
+        out::text(&format!("{} {} ({})\n", style::good("built"), plan.tag, id.unwrap_or_default()))?;
+    }
+    Ok(Outcome::Passed)
+}
+
+fn pair(given: &str) -> Result<String, String> {
+    let named = given.split_once('=').is_some_and(|(name, _)| !name.is_empty());
+    if named { Ok(given.to_owned()) } else { Err("expected `NAME=VALUE`".to_owned()) }
+}

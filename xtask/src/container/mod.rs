@@ -1,0 +1,123 @@
+//! `container`: the development container.
+
+mod build;
+mod run;
+mod shell;
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use pto_container::{Error, Fault, Series};
+use pto_context::{Context, with_causes};
+use pto_process::{Invocation, Stream};
+
+use crate::exit::{Failure, Outcome};
+use crate::setup::Common;
+use crate::{out, style};
+
+/// `container`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  cargo xtask container run a3 0")]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// The verbs below `container`.
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Build the development image on this machine
+    Build(build::Args),
+    /// Make the development container, or enter the one that is there
+    Run(run::Args),
+    /// Enter a container that is there, whatever it is made of
+    Shell(shell::Args),
+}
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result<Outcome, Failure> {
+    match &args.verb {
+        Verb::Build(verb) => build::run(verb, &args.common),
+        Verb::Run(verb) => run::run(verb, &args.common),
+        Verb::Shell(verb) => shell::run(verb, &args.common),
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let (message, hint) = (with_causes(&error), error.hint());
+        match error.fault() {
+            Fault::Input => Self::usage(message, hint),
+            Fault::Machine => Self::blocked(message, hint),
+            Fault::Verdict => Self::negative(message, hint),
+            Fault::Interrupt => Self::interrupted(),
+        }
+    }
+}
+
+/// A series as it is typed.
+fn series(given: &str) -> Result<Series, String> {
+    given.parse()
+}
+
+fn has_terminal() -> bool {
+    std::io::stdin().is_terminal()
+}
+
+/// What somebody has to know before the session begins: it is on stderr, where it is in nobody's way.
+fn announce(common: &Common, text: &str) {
+    if !common.quiet {
+        anstream::eprintln!("{text}");
+    }
+}
+
+/// Commands that would be run, one per line, to be pasted into a shell.
+fn lines(commands: &[Invocation]) -> String {
+    commands.iter().map(|command| command.to_shell_line() + "\n").collect()
+}
+
+/// A client's own words, as they come.
+fn client_line(common: &Common) -> impl FnMut(Stream, &str) {
+    let quiet = common.quiet;
+    move |_, line| {
+        if !quiet {
+            anstream::eprintln!("{}", style::dim(line));
+        }
+    }
+}
+
+/// A session has no document.
+fn refuse_json(common: &Common, verb: &str) -> Result<(), Failure> {
+    if !common.json {
+        return Ok(());
+    }
+    let hint = format!("`container {verb} --dry-run --json` prints what would be run");
+    Err(Failure::usage("a session prints what is run in it, not one JSON document", hint))
+}
+
+/// What is said of an error, with what was typed where that belongs to the remedy.
+fn failure(cx: &Context, error: Error) -> Failure {
+    let Some((keep, remove)) = error.removal() else { return error.into() };
+    Failure::negative(with_causes(&error), format!("{keep}. Then:\n  {remove} && {}", typed(cx)))
+}
+
+/// This command line, to be typed again.
+fn typed(cx: &Context) -> String {
+    let mut words = std::env::args_os();
+    let called = words.next().unwrap_or_default();
+    let through_cargo = cx.var_os("CARGO").is_some() && Path::new(&called).file_name() == Some("xtask".as_ref());
+    let again = if through_cargo { Invocation::new("cargo").arg("xtask") } else { Invocation::new(called) };
+    again.args(words).to_shell_line()
+}
+
+/// Prints commands, or a document with them.
+fn show(common: &Common, commands: &[Invocation], document: &impl serde::Serialize) -> Result<Outcome, Failure> {
+    if common.json {
+        out::json(document)?
+    } else {
+        out::text(&lines(commands))?
+    }
+    Ok(Outcome::Passed)
+}

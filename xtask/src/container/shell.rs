@@ -1,0 +1,36 @@
+//! `container shell`.
+
+use std::ffi::OsString;
+
+use pto_container::enter_existing;
+
+use super::{announce, failure, has_terminal, refuse_json};
+use crate::exit::{Failure, Outcome};
+use crate::setup::Common;
+
+/// `container shell`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  cargo xtask container shell a3\n  cargo xtask container shell my-container -- git status"
+)]
+pub struct Args {
+    /// a3 or a5 for the container that `container run` makes of it if nothing else is said, or a container's name
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// A command to run instead of a shell
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Runs the verb.
+pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
+    refuse_json(common, "run")?;
+    let cx = common.context()?;
+    let name = super::series(&args.name).map_or_else(|_| args.name.clone(), |series| format!("pypto-{series}-dev"));
+    let entered = enter_existing(&cx, &name, has_terminal(), &args.command);
+    let (session, recorded) = entered.map_err(|error| failure(&cx, error))?;
+    if let Some((access, cards)) = recorded.as_ref().and_then(|recorded| recorded.access().zip(recorded.cards())) {
+        announce(common, &format!("device access: {access}, as it was made for physical card {cards}"));
+    }
+    Err(session.begin(&cx).into())
+}

@@ -1,0 +1,178 @@
+//! What the verbs of images share: the configuration, the registry, the records.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use pto_context::{Context, with_causes};
+use pto_images::config::{Config, FILE, Image, Severity};
+use pto_images::promote::{Records, Upstream};
+use pto_images::registry::{Credentials, Options, PlainHttp, Repository};
+use pto_store::Store;
+
+use crate::exit::Failure;
+use crate::setup::{generated_dir, workspace_root};
+
+/// The proxy for git and for builds; registries are asked directly.
+const PROXY_VARIABLE: &str = "PYPTO_DOCKER_PROXY";
+
+/// Which image.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ImageArgs {
+    /// The image's name in the configuration
+    #[arg(value_name = "IMAGE")]
+    image: String,
+    #[command(flatten)]
+    file: FileArgs,
+}
+
+/// Which configuration.
+#[derive(Debug, Clone, clap::Args)]
+pub struct FileArgs {
+    /// The configuration [default: docker/images.json of the workspace]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// Which registry, and who we are.
+#[derive(Debug, Clone, clap::Args)]
+pub struct RegistryArgs {
+    /// Publish there instead of where the configuration says
+    #[arg(long, value_name = "HOST/PATH")]
+    repository: Option<Repository>,
+    /// The user's name; without it the first line of standard input is the name
+    #[arg(long, value_name = "NAME", requires = "password_stdin")]
+    username: Option<String>,
+    /// Read the password from standard input, where it is the last line
+    #[arg(long)]
+    password_stdin: bool,
+    /// Talk to a registry on another machine without TLS
+    #[arg(long)]
+    plain_http: bool,
+}
+
+/// Where it is written down what is done.
+#[derive(Debug, Clone, clap::Args)]
+pub struct RecordArgs {
+    /// The directory of records and manifests, to be kept [default: images/IMAGE below the generated files]
+    #[arg(long, value_name = "DIR")]
+    records: Option<PathBuf>,
+}
+
+impl FileArgs {
+    /// The file, as the user named it.
+    pub fn file(&self, cx: &Context) -> PathBuf {
+        self.config.clone().unwrap_or_else(|| crate::setup::shown(cx, &workspace_root(cx).join(FILE)))
+    }
+
+    /// The configuration.
+    ///
+    /// # Errors
+    /// It is malformed.
+    pub fn load(&self, cx: &Context) -> Result<Config, Failure> {
+        let loaded = Config::load(&self.file(cx));
+        let (config, _) = loaded.map_err(|mut findings| {
+            findings.findings.retain(|finding| finding.severity == Severity::Error);
+            Failure::usage(findings.render(), "`cargo xtask images validate` shows all of it".to_owned())
+        })?;
+        Ok(config)
+    }
+}
+
+impl ImageArgs {
+    /// The configuration and the image.
+    ///
+    /// # Errors
+    /// The configuration is malformed, or has no such image.
+    pub fn load(&self, cx: &Context) -> Result<(Config, Image), Failure> {
+        let config = self.file.load(cx)?;
+        let names = || config.images.iter().map(|image| format!("`{}`", image.name)).collect::<Vec<_>>().join(", ");
+        let image = config.image(&self.image).cloned().ok_or_else(|| {
+            Failure::usage(format!("there is no image `{}`", self.image), format!("the images are {}", names()))
+        })?;
+        Ok((config, image))
+    }
+
+    /// The same for one that is built.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), or it is not enabled.
+    pub fn load_enabled(&self, cx: &Context) -> Result<(Config, Image), Failure> {
+        let (config, image) = self.load(cx)?;
+        if image.enabled {
+            return Ok((config, image));
+        }
+        let needs = image.needs.join("; ");
+        Err(Failure::usage(format!("`{}` is not enabled", image.name), format!("it still needs: {needs}")))
+    }
+}
+
+impl RegistryArgs {
+    /// Where it is published.
+    pub fn repository(&self, config: &Config) -> Repository {
+        self.repository.clone().unwrap_or_else(|| config.repository.clone())
+    }
+
+    /// How the registry is talked to. Reads the password.
+    ///
+    /// # Errors
+    /// Standard input has none.
+    pub fn options(&self) -> Result<Options, Failure> {
+        let plain_http = if self.plain_http { PlainHttp::Anywhere } else { PlainHttp::Loopback };
+        let credentials = if self.password_stdin { Some(self.credentials()?) } else { None };
+        Ok(Options { credentials, plain_http, ..Options::default() })
+    }
+
+    fn credentials(&self) -> Result<Credentials, Failure> {
+        /// Above any password or token, far below what a wrong file has.
+        const LONGEST: u64 = 64 << 10;
+        let mut text = String::new();
+        std::io::stdin().take(LONGEST).read_to_string(&mut text).map_err(|error| Failure::io(&error))?;
+        let mut lines = text.lines().map(str::to_owned);
+        let user = self.username.clone().or_else(|| lines.next()).unwrap_or_default();
+        let password = lines.next().unwrap_or_default();
+        if user.is_empty() || password.is_empty() || lines.next().is_some() {
+            let expected =
+                if self.username.is_some() { "one line, the password" } else { "two lines, name and password" };
+            return Err(Failure::usage(format!("standard input does not hold {expected}"), None));
+        }
+        Ok(Credentials { user, password })
+    }
+}
+
+impl RecordArgs {
+    /// The directory.
+    pub fn records(&self, cx: &Context, image: &Image) -> Records {
+        let usual = || generated_dir(cx).join("images").join(&image.name);
+        Records::in_dir(self.records.clone().unwrap_or_else(usual))
+    }
+
+    /// The same for something else that is done with the image: its usual place is another one.
+    pub fn beside(&self, cx: &Context, image: &Image, what: &str) -> Records {
+        let usual = || generated_dir(cx).join("images").join(format!("{}-{what}", image.name));
+        Records::in_dir(self.records.clone().unwrap_or_else(usual))
+    }
+
+    /// Only if there is something in it, or it was named.
+    pub fn existing(&self, cx: &Context, image: &Image) -> Result<Option<Records>, Failure> {
+        let records = self.records(cx, image);
+        let is_there = self.records.is_some() || records.load()?.is_some();
+        Ok(is_there.then_some(records))
+    }
+}
+
+/// Locks that all processes of this machine share.
+pub fn locks(cx: &Context) -> Result<PathBuf, Failure> {
+    let root = Store::default_root(cx).map_err(|error| Failure::blocked(with_causes(&error), error.hint()))?;
+    Ok(root.join("images"))
+}
+
+/// Who is asked for the newest recipe, and how.
+pub fn upstream(cx: &Context) -> Upstream {
+    Upstream { proxy: cx.var(PROXY_VARIABLE) }
+}
+
+/// Runs are numbered; anything else could make a tag that is somebody else's.
+pub fn number(text: &str) -> Result<String, String> {
+    let is_number = !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { Ok(text.to_owned()) } else { Err("expected a number of up to 20 digits".to_owned()) }
+}

@@ -1,0 +1,83 @@
+//! `images promote`.
+
+use pto_images::promote::{Finish, Promotion, PromotionReport};
+use serde::Serialize;
+
+use super::common::{ImageArgs, RecordArgs, RegistryArgs, locks, upstream};
+use crate::exit::{Failure, Outcome};
+use crate::setup::Common;
+use crate::{out, style};
+
+/// `images promote`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  cargo xtask images promote arm-a5 --password-stdin < credentials\n  \
+                  cargo xtask images promote arm-a5 --resume --password-stdin < credentials")]
+pub struct Args {
+    #[command(flatten)]
+    image: ImageArgs,
+    /// Go on with what was begun, or take it back if a newer recipe is there by now
+    #[arg(long)]
+    resume: bool,
+    /// With --resume: take back what was begun
+    #[arg(long, requires = "resume")]
+    undo: bool,
+    #[command(flatten)]
+    registry: RegistryArgs,
+    #[command(flatten)]
+    records: RecordArgs,
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    report: &'a PromotionReport,
+    problems: Vec<String>,
+}
+
+/// Runs the verb.
+pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
+    let cx = common.context()?;
+    let (_, image) = args.image.load(&cx)?;
+    let promotion = Promotion {
+        records: args.records.records(&cx, &image),
+        registry: args.registry.options()?,
+        upstream: upstream(&cx),
+        locks: locks(&cx)?,
+    };
+    let finish = match (args.resume, args.undo) {
+        (false, _) => Finish::Begin,
+        (true, false) => Finish::Resume,
+        (true, true) => Finish::Undo,
+    };
+    let report = promotion.run(&cx, finish)?;
+    if common.json {
+        out::json(&Document { schema: "ptokit.images-promote/1", report: &report, problems: report.problems() })?;
+    } else {
+        out::text(&(promotion_lines(&report).join("\n") + "\n"))?;
+    }
+    Ok(outcome(&report))
+}
+
+/// Negative if something is left to be done.
+pub fn outcome(report: &PromotionReport) -> Outcome {
+    Outcome::passed_if(report.problems().is_empty())
+}
+
+/// What it came to, for people.
+pub fn promotion_lines(report: &PromotionReport) -> Vec<String> {
+    let what = if report.promoted { "promoted" } else { "taken back" };
+    let mut lines = vec![format!("{} {}", style::good(what), report.reference)];
+    let shown = |digest: &Option<_>| digest.as_ref().map_or("nothing".to_owned(), ToString::to_string);
+    lines.push(format!("  current   {}", shown(&report.current)));
+    lines.push(format!("  previous  {}", shown(&report.previous)));
+    for moved in &report.moved {
+        lines.push(format!("  moved     {}: {} -> {}", moved.tag, shown(&moved.from), shown(&moved.to)));
+    }
+    if let Some(public) = &report.public {
+        let platforms: Vec<_> = public.platforms.iter().map(ToString::to_string).collect();
+        lines.push(format!("  anybody   gets {} for {}", shown(&public.digest), platforms.join(", ")));
+    }
+    lines.extend(report.problems().iter().map(|problem| format!("{} {problem}", style::error("error:"))));
+    lines
+}

@@ -1,0 +1,68 @@
+//! `images rollback`.
+
+use pto_images::promote::{Rollback, RollbackReport};
+use serde::Serialize;
+
+use super::common::{ImageArgs, RecordArgs, RegistryArgs, locks};
+use crate::exit::{Failure, Outcome};
+use crate::setup::Common;
+use crate::{out, style};
+
+/// `images rollback`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  cargo xtask images rollback arm-a5 --records rollback --password-stdin < credentials"
+)]
+pub struct Args {
+    #[command(flatten)]
+    image: ImageArgs,
+    #[command(flatten)]
+    registry: RegistryArgs,
+    #[command(flatten)]
+    records: RecordArgs,
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    report: &'a RollbackReport,
+}
+
+/// Runs the verb.
+pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
+    let cx = common.context()?;
+    let (config, image) = args.image.load(&cx)?;
+    let rollback = Rollback {
+        image: image.name.clone(),
+        repository: args.registry.repository(&config),
+        names: image.names(),
+        records: args.records.beside(&cx, &image, "rollback"),
+        registry: args.registry.options()?,
+        locks: locks(&cx)?,
+    };
+    let report = rollback.run(&cx)?;
+    if common.json {
+        out::json(&Document { schema: "ptokit.images-rollback/1", report: &report })?;
+    } else {
+        out::text(&text(&report))?;
+    }
+    Ok(Outcome::passed_if(report.public.problem.is_none()))
+}
+
+fn text(report: &RollbackReport) -> String {
+    let mut lines = Vec::new();
+    match &report.moved {
+        Some(moved) => {
+            let from = moved.from.as_ref().map_or("nothing".to_owned(), ToString::to_string);
+            lines.push(format!("{} {}", style::good("rolled back"), report.reference));
+            lines.push(format!("  was       {from}"));
+        }
+        None => lines.push(format!("{} {} is the version before already", style::good("ok"), report.reference)),
+    }
+    lines.push(format!("  current   {}", report.current));
+    let platforms: Vec<_> = report.public.platforms.iter().map(ToString::to_string).collect();
+    lines.push(format!("  anybody   gets it for {}", platforms.join(", ")));
+    lines.extend(report.public.problem.iter().map(|problem| format!("{} {problem}", style::error("error:"))));
+    lines.join("\n") + "\n"
+}

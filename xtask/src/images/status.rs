@@ -1,0 +1,101 @@
+//! `images status`.
+
+use pto_images::promote::{Begun, State, Status, TagFact, status};
+use pto_images::registry::Client;
+use serde::Serialize;
+
+use super::common::{ImageArgs, RecordArgs, RegistryArgs};
+use crate::exit::{Failure, Outcome};
+use crate::setup::Common;
+use crate::{out, style};
+
+/// `images status`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  cargo xtask images status arm-a5")]
+pub struct Args {
+    #[command(flatten)]
+    image: ImageArgs,
+    #[command(flatten)]
+    registry: RegistryArgs,
+    #[command(flatten)]
+    records: RecordArgs,
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    status: &'a Status,
+    settled: bool,
+}
+
+/// Runs the verb.
+pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
+    let cx = common.context()?;
+    let (config, image) = args.image.load(&cx)?;
+    let client = Client::new(&cx, args.registry.repository(&config), args.registry.options()?)?;
+    let records = args.records.existing(&cx, &image)?;
+    let status = status(&client, &image.names(), records.as_ref())?;
+    let settled = status.is_settled();
+    if common.json {
+        out::json(&Document { schema: "ptokit.images-status/1", status: &status, settled })?;
+    } else {
+        out::text(&text(&status, &image.name))?;
+    }
+    Ok(Outcome::passed_if(settled))
+}
+
+fn text(status: &Status, image: &str) -> String {
+    let mut lines = vec![status.reference.clone()];
+    lines.push(format!("  current   {}", fact(&status.current, "nothing was published yet")));
+    lines.push(format!("  previous  {}", fact(&status.previous, "nothing yet")));
+    for temporary in &status.temporary {
+        let what =
+            if temporary.is_current { "current; only the tag is left over" } else { "uploaded and not promoted" };
+        lines.push(format!("  upload    {} {}: {what}", temporary.tag, temporary.digest));
+    }
+    lines.extend(status.begun.iter().map(|begun| format!("  {:<9} {}", begun.kind.name(), stands(begun))));
+    match next(status, image) {
+        Some(next) => lines.push(format!("{} {next}", style::hint("do:"))),
+        None => lines.push(format!("{} nothing is left to do", style::good("ok"))),
+    }
+    lines.join("\n") + "\n"
+}
+
+fn fact(fact: &Option<TagFact>, nothing: &str) -> String {
+    let Some(fact) = fact else { return nothing.to_owned() };
+    let platforms: Vec<_> = fact.platforms.iter().map(ToString::to_string).collect();
+    format!("{} for {}", fact.digest, platforms.join(", "))
+}
+
+fn stands(begun: &Begun) -> &'static str {
+    match (begun.state, begun.over, &begun.candidate) {
+        (_, _, None) => "the upload was begun",
+        (State::NotStarted, false, _) => "no tag was moved yet",
+        (State::NotStarted | State::PreviousMoved, true, _) => "was taken back",
+        (State::PreviousMoved, false, _) => "half way: `previous` was moved, `current` was not",
+        (State::Done, false, _) => "the tags are where they are to be; what follows is left",
+        (State::Done, true, _) => "is done",
+        (State::Foreign, _, _) => "somebody else has moved a tag since",
+    }
+}
+
+/// What to do, if there is something.
+fn next(status: &Status, image: &str) -> Option<String> {
+    let resume = || Some(format!("cargo xtask images promote {image} --resume --password-stdin"));
+    match &status.begun {
+        Some(begun) if !begun.over && begun.state == State::Foreign => {
+            Some("publish again: a new publication begins from where the tags are".to_owned())
+        }
+        Some(begun) if !begun.over && begun.candidate.is_none() => {
+            Some(format!("cargo xtask images publish {image} ..."))
+        }
+        Some(begun) if !begun.over && begun.kind == pto_images::promote::Kind::Promotion => resume(),
+        Some(begun) if !begun.over => Some(format!("cargo xtask images rollback {image} --password-stdin")),
+        _ if !status.temporary.is_empty() => {
+            Some("delete the tags of uploads by name in the registry, or promote the one that is meant".to_owned())
+        }
+        _ if status.current.is_none() => Some(format!("cargo xtask images publish {image} ...")),
+        _ => None,
+    }
+}

@@ -1,0 +1,121 @@
+//! `images test`.
+
+use std::path::PathBuf;
+
+use pto_context::Context;
+use pto_images::config::Image;
+use pto_images::plan::Lock;
+use pto_images::validation::{CaseStatus, CleanedUp, Results, Run, Validation, clean_up};
+use serde::Serialize;
+
+use super::common::{ImageArgs, number};
+use crate::exit::{Failure, Outcome};
+use crate::setup::{Common, generated_dir};
+use crate::{out, style};
+
+/// `images test`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  cargo xtask images test arm-a5 --local pypto-dev:arm-a5 --lock images.lock.json --run 1234\n  \
+                  cargo xtask images test arm-a5 --run 1234 --clean-up"
+)]
+pub struct Args {
+    #[command(flatten)]
+    image: ImageArgs,
+    /// The image of the engine here, by its name or id
+    #[arg(long, value_name = "NAME", required_unless_present = "clean_up")]
+    local: Option<String>,
+    /// The plan that it was built from
+    #[arg(long, value_name = "FILE", required_unless_present = "clean_up")]
+    lock: Option<PathBuf>,
+    /// The run: its containers and tasks are found by it
+    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    run: String,
+    /// Which attempt of the run this is
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    attempt: u32,
+    /// Where logs and results go [default: images/IMAGE-validation below the generated files]
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Run nothing: end the tasks and remove the containers that this run left
+    #[arg(long)]
+    clean_up: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    passed: bool,
+    output: String,
+    results: &'a Results,
+}
+
+#[derive(Debug, Serialize)]
+struct CleanUpDocument<'a> {
+    schema: &'static str,
+    cleaned_up: &'a CleanedUp,
+}
+
+/// Runs the verb.
+pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
+    let cx = common.context()?;
+    let (config, image) = args.image.load_enabled(&cx)?;
+    let run = Run { run: args.run.clone(), attempt: args.attempt, image: image.name.clone() };
+    let (Some(local), Some(lock), false) = (&args.local, &args.lock, args.clean_up) else {
+        return cleaning(&cx, &run, common);
+    };
+    let lock = Lock::load(lock)?;
+    if lock.image(&image.name).is_none() {
+        let hint = format!("`cargo xtask images plan {}` writes one with it", image.name);
+        return Err(Failure::usage(format!("the plan does not have `{}`", image.name), hint));
+    }
+    let output = output(&cx, args, &image);
+    let validation = Validation {
+        config: &config,
+        image: &image,
+        local: local.clone(),
+        recipe: lock.recipe.commit,
+        run,
+        output: output.clone(),
+    };
+    let results = validation.run(&cx)?;
+    let passed = results.passed();
+    if common.json {
+        let output = output.display().to_string();
+        out::json(&Document { schema: "ptokit.images-test/1", passed, output, results: &results })?;
+    } else {
+        out::text(&text(&results, &output.display().to_string()))?;
+    }
+    Ok(Outcome::passed_if(passed))
+}
+
+fn cleaning(cx: &Context, run: &Run, common: &Common) -> Result<Outcome, Failure> {
+    let cleaned_up = clean_up(cx, run)?;
+    if common.json {
+        out::json(&CleanUpDocument { schema: "ptokit.images-test/1", cleaned_up: &cleaned_up })?;
+    } else {
+        let (tasks, containers) = (cleaned_up.tasks.len(), cleaned_up.containers.len());
+        out::text(&format!("{} ended {tasks} tasks, removed {containers} containers\n", style::good("ok")))?;
+    }
+    Ok(Outcome::Passed)
+}
+
+fn output(cx: &Context, args: &Args, image: &Image) -> PathBuf {
+    let usual = || generated_dir(cx).join("images").join(format!("{}-validation", image.name));
+    args.output.clone().unwrap_or_else(usual)
+}
+
+fn text(results: &Results, output: &str) -> String {
+    let mut lines = vec![format!("{} {}", results.image, results.id)];
+    for case in &results.cases {
+        let status = match case.status {
+            CaseStatus::Passed => style::good("passed"),
+            CaseStatus::Failed => style::error("failed"),
+            CaseStatus::NotRun => style::hint("not run"),
+        };
+        let problem = case.problem.as_ref().map(|problem| format!(": {problem}")).unwrap_or_default();
+        lines.push(format!("  {:<12} {status}{problem}", case.name));
+    }
+    lines.push(format!("  results and logs in {output}"));
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,312 @@
+//! The development container on a real engine, with images made on this machine.
+//!
+//! What this machine has not got is left out by a client in front of the real one: it drops `--privileged` and
+//! `--runtime=ascend`, notes every command line, and says in `docker info` that the runtime is there.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use pto_process::{Invocation, Output, Status, Stdin};
+use pto_test::engine::{Engine, NAMESPACE, engine};
+
+/// What a proxy's address must not show up as.
+const PLANTED: &str = "plantedproxypass";
+
+/// The client in front of the real one. What it notes of itself is what the kernel shows of it to everybody.
+const FRONT: &str = r#"#!/bin/bash
+/usr/bin/tr '\0' ' ' < /proc/$$/cmdline >> "$NOTES/cmdlines"; echo >> "$NOTES/cmdlines"
+args=()
+for arg in "$@"; do
+    case $arg in --privileged | --runtime=ascend) ;; *) args+=("$arg") ;; esac
+done
+if [ "$1" = info ]; then
+    "$REAL" "${args[@]}" | /usr/bin/sed 's/"Runtimes":{/"Runtimes":{"ascend":{"path":"ascend"},/'
+else
+    exec "$REAL" "${args[@]}"
+fi
+"#;
+
+/// A place for one test, with a container of its own.
+struct Place<'a> {
+    engine: &'a Engine,
+    dir: tempfile::TempDir,
+    name: String,
+    image: String,
+    /// Tests run at the same time, and a card is in one container.
+    card: String,
+}
+
+impl<'a> Place<'a> {
+    fn new(engine: &'a Engine, name: &str, card: u32) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let front = dir.path().join("docker");
+        fs_err::write(&front, FRONT).unwrap();
+        fs_err::set_permissions(&front, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let (name, image) = (format!("ptokit-test-{name}"), format!("{NAMESPACE}/{name}:1"));
+        Self { engine, dir, name, image, card: card.to_string() }
+    }
+
+    /// A shell with git, and what the image's own would have: an environment for every shell.
+    fn build(&self, line: &str) {
+        let lines = format!(
+            "RUN mkdir -p /opt/pypto/bin /workspace/pypto && echo 'export ACTIVE=yes' > /opt/pypto/bin/pypto-activate.sh \
+             && echo of-the-image > /workspace/pypto/file\n\
+             ENV BASH_ENV=/opt/pypto/bin/pypto-activate.sh PYPTO_CANN_TAG=9.2.0-a3\n{line}\nENTRYPOINT [\"/usr/bin/bash\"]"
+        );
+        self.engine.image_of(&self.image, &["mkdir", "git", "cat", "env", "sleep", "stat", "tty", "id"], &lines);
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// `pypto-dev ARGS`, with this input.
+    fn command(&self, args: &[&str], stdin: &str) -> Invocation {
+        let program = self.path("pypto-dev");
+        if !program.exists() {
+            fs_err::os::unix::fs::symlink(env!("CARGO_BIN_EXE_xtask"), &program).unwrap();
+        }
+        let command = Invocation::new(program).args(args.iter().copied()).stdin(Stdin::Bytes(stdin.into()));
+        self.here(command)
+    }
+
+    /// A command as if it were typed in this place.
+    fn here(&self, command: Invocation) -> Invocation {
+        let real = pto_process::find_program(self.engine.cx(), "docker").unwrap();
+        command
+            .cwd(self.dir.path())
+            .env("REAL", real)
+            .env("NOTES", self.dir.path())
+            .env("TMPDIR", self.dir.path())
+            .env("PATH", format!("{}:/usr/bin:/bin", self.dir.path().display()))
+            .env("PYPTO_CONTAINER_NAME", &self.name)
+            .env("PYPTO_IMAGE", &self.image)
+            .env("HTTPS_PROXY", format!("http://user:{PLANTED}@127.0.0.1:9"))
+    }
+
+    fn run(&self, args: &[&str], stdin: &str) -> Output {
+        let words = ["run", "a3", &self.card, "--skip-check", "card"];
+        let words: Vec<&str> = words.into_iter().chain(args.iter().copied()).collect();
+        self.command(&words, stdin).run(self.engine.cx()).unwrap()
+    }
+
+    fn cmdlines(&self) -> String {
+        fs_err::read_to_string(self.path("cmdlines")).unwrap_or_default()
+    }
+}
+
+/// What is left over is removed: the container, then its volumes.
+macro_rules! tidy {
+    ($place:ident) => {
+        let _image = $place.engine.image(&$place.image);
+        let _volumes = ["cache", "src", "lib-src"].map(|what| $place.engine.volume(&format!("{}-{what}", $place.name)));
+        let _container = $place.engine.container(&$place.name);
+    };
+}
+
+fn said(output: &Output) -> String {
+    output.stdout.text().into_owned()
+}
+
+#[track_caller]
+fn succeeds(output: &Output) -> String {
+    assert!(output.success(), "{}: {}", output.status, output.last_words(10));
+    said(output)
+}
+
+#[test]
+fn a_container_is_made_left_and_entered_again() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "again", 100);
+    place.build("");
+    tidy!(place);
+
+    let first = place.run(
+        &[],
+        "echo $PYPTO_PLATFORM $PYPTO_DEVICE $ACTIVE; cat /workspace/pypto/file; touch=1; echo x > /kept; exit 7",
+    );
+    assert_eq!(first.status, Status::Exited(7), "the exit code is the shell's: {}", first.last_words(5));
+    assert_eq!(said(&first), "a2a3 0 yes\nof-the-image\n", "the volume was filled from the image");
+    assert!(first.stderr.text().contains("Ascend Docker Runtime"), "{}", first.stderr.text());
+
+    let second = place.run(&[], "cat /kept");
+    assert_eq!(succeeds(&second), "x\n", "the same container");
+    assert_eq!(place.cmdlines().matches(" create ").count(), 1);
+
+    let command = place.run(&["--", "bash", "-c", "echo $ACTIVE; exit 9"], "");
+    assert_eq!((command.status, said(&command).as_str()), (Status::Exited(9), "yes\n"));
+    let joined = place.run(&["--", "cat", "/kept"], "");
+    assert_eq!(succeeds(&joined), "x\n", "it runs by now, and a second session is beside the first");
+    let dies = place.command(&["run", "a3", &place.card, "--name", "ptokit-test-other", "--skip-check", "card"], "");
+    let refused = dies.run(engine.cx()).unwrap();
+    assert_eq!(refused.status, Status::Exited(3));
+    let text = refused.stderr.text();
+    assert!(text.contains(&format!("the running container `{}` has card {}", place.name, place.card)), "{text}");
+    let shell = place.command(&["shell", &place.name, "--", "id", "-u"], "").run(engine.cx()).unwrap();
+    assert_eq!(succeeds(&shell), "0\n");
+}
+
+#[test]
+fn what_differs_is_said_with_the_way_to_make_it_anew() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "differs", 102);
+    place.build("");
+    tidy!(place);
+    succeeds(&place.run(&[], ""));
+
+    let other = place.run(&["--shm-size", "1g"], "");
+    assert_eq!(other.status, Status::Exited(1));
+    let text = other.stderr.text();
+    for part in [
+        "shm-size: the container has `16g`, asked for is `1g`",
+        &format!("docker cp {}:PATH DIR", place.name),
+        &format!(
+            "docker rm {} && {} run a3 {} --skip-check card --shm-size 1g",
+            place.name,
+            place.path("pypto-dev").display(),
+            place.card
+        ),
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let old = format!("{NAMESPACE}/differs:old");
+    let _old = engine.image(&old);
+    engine.ok(&["tag", &place.image, &old]);
+    fs_err::write(place.path("Dockerfile"), format!("FROM {old}\nLABEL rebuilt=yes\n")).unwrap();
+    engine.build(place.dir.path(), &place.image, &[]);
+    let rebuilt = place.run(&[], "");
+    assert!(rebuilt.stderr.text().contains("stands for another image now"), "{}", rebuilt.stderr.text());
+    let dry = place.run(&["--dry-run"], "");
+    assert_eq!(dry.status, Status::Exited(1), "a dry run says so as well");
+
+    engine.ok(&["rm", &place.name]);
+    engine.ok(&["create", "--name", &place.name, &place.image]);
+    let foreign = place.run(&[], "");
+    assert!(foreign.stderr.text().contains("has no record of its configuration"), "{}", foreign.stderr.text());
+}
+
+#[test]
+fn git_works_inside_on_trees_of_the_host() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "trees", 104);
+    place.build("");
+    tidy!(place);
+    let (pypto, tree) = (place.path("src/pypto"), place.path("trees/one"));
+    let sub = repository(&place.path("origin/sub"));
+    repository(&pypto);
+    git(&pypto, &["submodule", "--quiet", "add", &sub.display().to_string(), "runtime"]);
+    git(&pypto, &["commit", "--quiet", "-m", "two"]);
+    git(&pypto, &["worktree", "add", "--quiet", "-b", "one", &tree.display().to_string()]);
+    git(&tree, &["submodule", "--quiet", "update", "--init"]);
+    // As they are on a host: nobody's whom the container knows.
+    for dir in ["src", "trees"] {
+        let chown = Invocation::new("chown").args(["-R", "4321:4321"]).arg(place.path(dir));
+        if !chown.run(engine.cx()).unwrap().success() {
+            return pto_test::absent("files cannot be given to another user");
+        }
+    }
+    let source = tree.display().to_string();
+    let script = "pwd; git status --short --branch; git -C runtime log --oneline | cat; git worktree list | cat; \
+                  unset GIT_CONFIG_COUNT; git -C runtime rev-parse --show-toplevel; stat -c %u .";
+    let output = place.run(&["--pypto-src", &source], script);
+    let text = succeeds(&output);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((lines[0], lines[1]), (source.as_str(), "## one"), "{text}{}", output.stderr.text());
+    assert!(lines[2].ends_with("one"), "{text}");
+    assert!(lines[4].starts_with(&source), "back-references hold: {text}");
+    assert_eq!(lines[5], format!("{source}/runtime"), "older versions of git go by a file: {text}");
+    assert_eq!(lines.last(), Some(&"4321"));
+}
+
+#[test]
+fn a_proxy_is_inside_and_in_nothing_that_others_see() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "proxy", 106);
+    place.build("");
+    tidy!(place);
+    let output = place.run(&["--verbose"], "echo ${HTTPS_PROXY#*user:}");
+    assert_eq!(succeeds(&output), format!("{PLANTED}@127.0.0.1:9\n"));
+    let labels =
+        engine.ok(&["inspect", "--format", "{{json .Config.Labels}}{{json .Config.Cmd}}{{json .Args}}", &place.name]);
+    let history = engine.ok(&["history", "--no-trunc", &place.image]);
+    let dry = place.run(&["--dry-run", "--json"], "");
+    for text in [place.cmdlines(), labels, history, output.stderr.text().into_owned(), succeeds(&dry)] {
+        assert!(!text.contains(PLANTED), "{text}");
+    }
+    assert!(place.cmdlines().contains("--env HTTPS_PROXY "), "{}", place.cmdlines());
+}
+
+#[test]
+fn two_at_once_make_one_container() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "two", 108);
+    place.build("");
+    tidy!(place);
+    let run = || {
+        let words = ["run", "a3", &place.card, "--skip-check", "card"];
+        place.command(
+            &words,
+            "echo shell $$; : > /shell-$$; set -- /shell-*; while [ $# -lt 2 ]; do sleep 0.1; set -- /shell-*; done",
+        )
+    };
+    let started = [run(), run()].map(|command| command.start(engine.cx()).unwrap());
+    let outputs = started.map(|running| running.wait().unwrap());
+    let shells: Vec<String> = outputs.iter().map(succeeds).collect();
+    assert_eq!(place.cmdlines().matches(" create ").count(), 1, "{}", place.cmdlines());
+    assert!(shells.contains(&"shell 1\n".to_owned()), "one has the main shell: {shells:?}");
+    assert_ne!(shells[0], shells[1], "and the other one of its own");
+}
+
+#[test]
+fn a_terminal_is_there_where_standard_input_is_one() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "terminal", 110);
+    place.build("");
+    tidy!(place);
+    let typed = place.command(&["run", "a3", &place.card, "--skip-check", "card", "--", "tty"], "");
+    let typed = typed.argv().iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let script = place.here(Invocation::new("script").args(["-qec", &typed, "/dev/null"]));
+    let output = script.run(engine.cx()).unwrap();
+    assert!(said(&output).contains("/dev/pts/"), "{} {}", said(&output), output.last_words(5));
+    let tty = engine.ok(&["inspect", "--format", "{{.Config.Tty}}", &place.name]);
+    assert_eq!(tty, "true");
+    let without = place.run(&["--", "tty"], "");
+    assert_eq!((without.status, said(&without).as_str()), (Status::Exited(1), "not a tty\n"));
+}
+
+#[test]
+fn a_dry_run_can_be_pasted_and_changes_nothing() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "dry", 112);
+    place.build("");
+    tidy!(place);
+    let text = succeeds(&place.run(&["--dry-run"], ""));
+    assert_eq!(engine.ok(&["ps", "--all", "--quiet", "--filter", &format!("name={}", place.name)]), "");
+    let create = text.lines().next().unwrap();
+    let mut words = shlex::split(create).unwrap();
+    assert_eq!(words[..4], ["docker", "create", "--name", place.name.as_str()]);
+    words.retain(|word| word != "--runtime=ascend");
+    let pasted: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+    engine.ok(&pasted);
+    succeeds(&place.run(&[], ""));
+
+    let session = place.run(&["--json"], "");
+    assert_eq!(session.status, Status::Exited(2), "a session is no document");
+}
+
+fn git(dir: &Path, args: &[&str]) {
+    let fixed =
+        ["-c", "protocol.file.allow=always", "-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false"];
+    let command = Invocation::new("git").args(fixed).args(args.iter().copied()).cwd(dir);
+    let command = command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    command.run(&pto_test::machine()).unwrap().require_success().unwrap_or_else(|error| panic!("{error:?}"));
+}
+
+fn repository(dir: &Path) -> PathBuf {
+    fs_err::create_dir_all(dir).unwrap();
+    git(dir, &["init", "--quiet"]);
+    fs_err::write(dir.join("file"), "text\n").unwrap();
+    git(dir, &["add", "."]);
+    git(dir, &["commit", "--quiet", "-m", "one"]);
+    dir.to_owned()
+}

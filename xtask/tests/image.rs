@@ -1,0 +1,287 @@
+//! The recipe of the development image: linted, read, and built for real on a base that stands in for CANN.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use pto_container::{BuildPlan, BuildRequest, CheckId, Series, Stage};
+use pto_docker::PROXY_VARIABLES;
+use pto_process::{Invocation, Output};
+use pto_test::engine::{Engine, NAMESPACE, engine};
+use pto_test::registry::Registry;
+
+/// What a proxy's address must not show up as.
+const PLANTED: &str = "plantedproxypass";
+
+/// Programs of the base that note how they are called.
+const STAND_INS: [(&str, &str); 4] = [
+    ("apt-get", ""),
+    ("add-apt-repository", ""),
+    ("g++-15", "echo 15.1.0"),
+    (
+        "git",
+        r#"case "$*" in
+    *ls-remote*pypto-lib*) exit 2 ;;
+    *"rev-parse --quiet"*) ;;
+    *rev-parse*) echo 1111111111111111111111111111111111111111 ;;
+    clone*pypto.git*)
+        mkdir -p /workspace/pypto/toolchain /workspace/pypto/runtime
+        : > /workspace/pypto/toolchain/versions.env
+        : > /workspace/pypto/build-constraints.txt
+        echo 2222222222222222222222222222222222222222 > /workspace/pypto/runtime/pto_isa.pin ;;
+esac"#,
+    ),
+];
+
+/// Our program, as far as the recipe uses it.
+const PROGRAM: &str = r#"#!/bin/bash
+echo "${0##*/} $*" >> /calls
+if [ "$1 $2" = "setup --helpers-only" ]; then
+    for name in pypto-setup pypto-build; do ln -s ptokit "/opt/pypto/bin/$name"; done
+    echo 'export ACTIVE=yes' > /opt/pypto/bin/pypto-activate.sh
+fi
+"#;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+fn recipe() -> String {
+    fs_err::read_to_string(root().join("docker/pypto_dev.Dockerfile")).unwrap()
+}
+
+/// Instructions with their continued lines, comments left out.
+fn instructions() -> Vec<(String, String)> {
+    let text = recipe();
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    let joined = lines.collect::<Vec<_>>().join("\n").replace("\\\n", " ");
+    let all = joined.lines().filter_map(|line| line.trim().split_once(' '));
+    all.map(|(word, rest)| (word.to_owned(), rest.trim().to_owned())).collect()
+}
+
+fn args() -> BTreeSet<String> {
+    let args = instructions().into_iter().filter(|(word, _)| word == "ARG");
+    args.map(|(_, rest)| rest.split('=').next().unwrap().to_owned()).collect()
+}
+
+/// A linter of the CI, on these files.
+fn lint(program: &str, files: &[PathBuf]) {
+    match Invocation::new(program).args(files).cwd(root()).run(&pto_test::machine()) {
+        Ok(output) => assert!(output.success(), "{}", output.stdout.text()),
+        Err(error) => pto_test::skip(&format!("{error}")),
+    }
+}
+
+#[test]
+fn linters_find_nothing() {
+    lint("hadolint", &[root().join("docker/pypto_dev.Dockerfile")]);
+    let scripts = fs_err::read_dir(root().join("docker/scripts")).unwrap();
+    let mut scripts: Vec<PathBuf> = scripts.map(|entry| entry.unwrap().path()).collect();
+    scripts.push(root().join(".ci/run"));
+    lint("shellcheck", &scripts);
+}
+
+#[test]
+fn it_has_the_stages_and_keeps_no_proxy() {
+    let all = instructions();
+    let stages: Vec<&str> = all.iter().filter(|(word, _)| word == "FROM").map(|(_, rest)| rest.as_str()).collect();
+    assert_eq!(stages, ["${CANN_REPOSITORY}@${CANN_DIGEST} AS deps", "deps AS sim", "sim AS dist"]);
+    for (word, rest) in &all {
+        let upper = rest.to_uppercase();
+        assert!(!PROXY_VARIABLES.iter().any(|proxy| upper.contains(&proxy.to_uppercase())), "{word} {rest}");
+        let secret = ["PASSWORD", "TOKEN", "SECRET", "CREDENTIAL"].iter().any(|secret| upper.contains(secret));
+        assert!(!secret, "{word} {rest}");
+    }
+}
+
+#[test]
+fn its_arguments_are_explained() {
+    let args = args();
+    for name in ["PYPTO_REF", "PYPTO_LIB_REF", "DIST_BUILD_JOBS", "DIST_RUNTIME_TARGETS", "CANN_TAG", "CANN_DIGEST"] {
+        assert!(args.contains(name), "{name}");
+    }
+    let page = fs_err::read_to_string(root().join("docs/src/verbs/container-build.md")).unwrap();
+    let unexplained: Vec<_> = args.iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
+    assert!(unexplained.is_empty(), "{unexplained:?}");
+}
+
+/// A directory as it is sent to the engine, with a stand-in for our program, and patches for A2/A3 alone.
+fn context() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let copy = Invocation::new("cp").args(["-r", "docker"]).arg(dir.path()).cwd(root());
+    copy.run(&pto_test::machine()).unwrap().require_success().unwrap();
+    fs_err::write(dir.path().join("docker/patches/a2a3/one.patch"), "").unwrap();
+    executable(&dir.path().join("program"), PROGRAM);
+    dir
+}
+
+fn executable(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs_err::write(path, text).unwrap();
+    fs_err::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A base in a registry: the recipe takes one by its digest alone.
+fn push_base(engine: &Engine, base: &str, more: &str) {
+    let mut programs = vec!["mkdir", "ln", "rm", "cat", "cut", "grep", "head", "date", "dirname", "env", "readlink"];
+    programs.extend(Some(more).filter(|more| !more.is_empty()));
+    let shell = format!("{NAMESPACE}/recipe-shell:{}", programs.len());
+    let _shell = engine.image(&shell);
+    engine.image_of(&shell, &programs, "");
+    let dir = tempfile::tempdir().unwrap();
+    for (name, script) in STAND_INS {
+        executable(&dir.path().join(name), &format!("#!/bin/bash\necho \"{name} $*\" >> /calls\n{script}\n"));
+    }
+    let names = STAND_INS.map(|(name, _)| name).join(" ");
+    fs_err::write(dir.path().join("Dockerfile"), format!("FROM {shell}\nCOPY {names} /usr/bin/\n")).unwrap();
+    engine.build(dir.path(), base, &[]);
+    engine.ok(&["push", "--quiet", base]);
+    engine.ok(&["rmi", base]);
+}
+
+/// The base as it was pulled: its digest is a name that outlives its tag.
+fn pulled<'a>(engine: &'a Engine, base: &str) -> pto_test::engine::Removed<'a> {
+    engine.image(&engine.ok(&["image", "inspect", "--format", "{{index .RepoDigests 0}}", base]))
+}
+
+fn inside(engine: &Engine, image: &str, script: &str) -> String {
+    engine.ok(&["run", "--rm", image, "-c", script])
+}
+
+#[test]
+fn all_stages_are_built_on_a_base_that_stands_in() {
+    let (Some(engine), Some(registry)) = (engine(), Registry::start()) else { return };
+    let base = format!("{}/ascend/cann:9.2.0-a3-made-up", registry.address());
+    push_base(&engine, &base, "");
+    let _base = engine.image(&base);
+    let context = context();
+    let proxy = format!("http://user:{PLANTED}@127.0.0.1:9");
+    let names = ["HTTPS_PROXY", "http_proxy", "ALL_PROXY", "ftp_proxy"];
+    let cx =
+        names.iter().fold(engine.cx().clone(), |cx, name| cx.with_var(*name, &proxy)).with_var("DOCKER_BUILDKIT", "0");
+    let tag = format!("{NAMESPACE}/recipe:dist");
+    let _image = engine.image(&tag);
+    let request = BuildRequest {
+        stage: Stage::Dist,
+        tag: Some(tag.clone()),
+        binary: Some("program".into()),
+        cann_repository: Some(format!("{}/ascend/cann", registry.address())),
+        cann_tag: Some("9.2.0-a3-made-up".to_owned()),
+        args: ["PYPTO_LIB_REF=v1", "DIST_BUILD_JOBS=3", "DIST_RUNTIME_TARGETS=one two"].map(str::to_owned).to_vec(),
+        skip: vec![CheckId::Disk],
+        ..BuildRequest::new(Series::A3, context.path().to_owned())
+    };
+    let plan = BuildPlan::make(&cx, &request).unwrap();
+    let mut log = String::new();
+    let built = plan.run(|_, line| log.push_str(&format!("{line}\n"))).unwrap_or_else(|error| panic!("{error}\n{log}"));
+    let _pulled = pulled(&engine, &base);
+
+    assert_eq!((built.env("PYPTO_CANN_TAG"), built.env("PYPTO_PLATFORM")), (Some("9.2.0-a3-made-up"), Some("a2a3")));
+    assert_eq!(built.env("PYPTO_RUNTIME_BUILD_TARGETS"), Some("one two"));
+    let calls = inside(&engine, &tag, "cat /calls");
+    let expected = [
+        "apt-get update",
+        "ptokit --version",
+        "ptokit setup --helpers-only --pypto-home /opt/pypto",
+        "apt-get install --yes --no-install-recommends gcc-15 g++-15",
+        "git clone --branch main https://github.com/hw-native-sys/pypto.git /workspace/pypto",
+        "git -C /workspace/pypto submodule update --init --recursive",
+        "git clone --no-checkout https://github.com/hw-native-sys/pypto-lib.git /workspace/pypto-lib",
+        "git -C /workspace/pypto-lib checkout --detach v1",
+        "pypto-setup ",
+        "pypto-build --jobs 3 --patches /opt/pypto/image/patches/a2a3",
+    ];
+    let mut rest = calls.as_str();
+    for call in expected {
+        rest = rest.split_once(call).unwrap_or_else(|| panic!("`{call}` is not in its place:\n{calls}")).1;
+    }
+    let manifest = pto_platform::files::parse_dist_manifest(&inside(&engine, &tag, "cat /opt/pypto/dist-manifest"));
+    assert!(manifest.notes.is_empty() && manifest.built.is_some(), "{manifest:?}");
+    assert_eq!(inside(&engine, &tag, "echo $ACTIVE $PWD"), "yes /workspace");
+
+    let said = format!("{log}{}{:?}", plan.command("sha256:0").to_shell_line(), plan);
+    let history = engine.ok(&["history", "--no-trunc", &tag]);
+    let config = engine.ok(&["image", "inspect", &tag]);
+    let files =
+        inside(&engine, &tag, &format!("grep -rlI {PLANTED} /opt /etc /root /workspace /usr/bin /tmp /calls || true"));
+    for text in [said, history, config, files] {
+        assert!(!text.contains(PLANTED), "{text}");
+    }
+}
+
+#[test]
+fn a_stage_can_be_built_by_itself_with_our_own_program() {
+    let (Some(engine), Some(registry)) = (engine(), Registry::start()) else { return };
+    let base = format!("{}/ascend/cann:9.2.0-950-made-up", registry.address());
+    let context = context();
+    // Without what only a debugger wants: it is pushed and pulled.
+    let program = context.path().join("program");
+    let strip = Invocation::new("strip").arg("-o").arg(&program).arg(env!("CARGO_BIN_EXE_xtask"));
+    strip.run(engine.cx()).unwrap().require_success().unwrap();
+    push_base(&engine, &base, &program.display().to_string());
+    let tag = format!("{NAMESPACE}/recipe:deps");
+    let (_base, _image) = (engine.image(&base), engine.image(&tag));
+    let request = BuildRequest {
+        stage: Stage::Deps,
+        tag: Some(tag.clone()),
+        binary: Some("program".into()),
+        cann_repository: Some(format!("{}/ascend/cann", registry.address())),
+        cann_tag: Some("9.2.0-950-made-up".to_owned()),
+        skip: vec![CheckId::Disk],
+        ..BuildRequest::new(Series::A5, context.path().to_owned())
+    };
+    let cx = engine.cx().clone().with_var("DOCKER_BUILDKIT", "0");
+    BuildPlan::make(&cx, &request).unwrap().run(|_, _| {}).unwrap();
+    let _pulled = pulled(&engine, &base);
+    let calls = inside(&engine, &tag, "cat /calls; echo $PYPTO_PLATFORM");
+    assert!(!calls.contains("gcc-15") && calls.ends_with("\na5"), "{calls}");
+    for name in ["build", "dev", "doctor", "install-ptoas", "setup", "update"] {
+        let found =
+            inside(&engine, &tag, &format!("readlink /opt/pypto/bin/pypto-{name}; pypto-{name} --help | head -n 1"));
+        assert!(found.starts_with("ptokit\n") && found.lines().count() == 2, "pypto-{name}: {found}");
+    }
+    let shell = engine.ok(&["run", "--rm", &tag, "-c", "echo ${PATH%%:*} $PTOAS_ROOT"]);
+    assert_eq!(shell, "/opt/pypto/bin /opt/pypto/ptoas");
+}
+
+fn git(dir: &Path, args: &[&str]) -> Output {
+    let fixed =
+        ["-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false", "-c", "init.defaultBranch=main"];
+    let command = Invocation::new("git").args(fixed).args(args.iter().copied()).cwd(dir);
+    let command = command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    command.run(&pto_test::machine()).unwrap().require_success().unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+#[test]
+fn sources_are_cloned_at_branches_tags_and_commits() {
+    let dir = tempfile::tempdir().unwrap();
+    let origin = dir.path().join("origin");
+    fs_err::create_dir(&origin).unwrap();
+    git(&origin, &["init", "--quiet"]);
+    git(&origin, &["commit", "--quiet", "--allow-empty", "-m", "one"]);
+    git(&origin, &["tag", "v1"]);
+    git(&origin, &["commit", "--quiet", "--allow-empty", "-m", "two"]);
+    let commit = git(&origin, &["rev-parse", "HEAD"]).stdout.text().trim().to_owned();
+    // No branch holds it any more, and a remote gives it only if it is told to.
+    git(&origin, &["reset", "--quiet", "--hard", "v1"]);
+    git(&origin, &["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    let clone = |name: &str, reference: &str| {
+        let into = dir.path().join(name);
+        let script = Invocation::new(root().join("docker/scripts/clone-source.sh"));
+        let script =
+            script.args(["file://".to_owned() + &origin.display().to_string(), reference.to_owned()]).arg(&into);
+        let output = script.env("GIT_CONFIG_GLOBAL", "/dev/null").run(&pto_test::machine()).unwrap();
+        (output, into)
+    };
+    let head = |dir: &Path| git(dir, &["rev-parse", "--abbrev-ref", "HEAD"]).stdout.text().trim().to_owned();
+    let (branch, at) = clone("branch", "main");
+    assert!(branch.success(), "{}", branch.last_words(9));
+    assert_eq!(head(&at), "main");
+    git(&at, &["rev-parse", "@{upstream}"]);
+    for (name, reference) in [("tag", "v1"), ("commit", commit.as_str())] {
+        let (output, at) = clone(name, reference);
+        assert!(output.success(), "{}", output.last_words(9));
+        assert_eq!(head(&at), "HEAD", "{reference} is detached");
+    }
+    assert_eq!(git(&dir.path().join("commit"), &["rev-parse", "HEAD"]).stdout.text().trim(), commit);
+    assert!(!clone("none", "no-such-ref").0.success());
+}

@@ -1,0 +1,177 @@
+//! Publishing for real: a Docker engine, a registry that wants a password, `skopeo` as a witness who knows nothing of us, and
+//! KILL at every request.
+
+mod publishing;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use pto_loopback::Act;
+use publishing::{Found, PREVIOUS, Publishing, TAG};
+use rustix::process::{Pid, Signal, kill_process};
+
+#[test]
+fn images_become_current_and_go_back_as_a_witness_sees_it() {
+    let Some(it) = Publishing::start("flow") else { return };
+    let one = it.image("one");
+    it.publish(&one, 1).passed();
+    assert_eq!(it.witness(TAG).as_deref(), Some(one.id.as_str()));
+    assert_eq!(it.witness(PREVIOUS), None, "the first publication makes no previous version");
+
+    let two = it.image("two");
+    it.publish(&two, 2).passed();
+    assert_eq!((it.witness(TAG), it.witness(PREVIOUS)), (Some(two.id.clone()), Some(one.id.clone())));
+    it.publish(&two, 3).passed();
+    assert_eq!((it.witness(TAG), it.witness(PREVIOUS)), (Some(two.id.clone()), Some(one.id.clone())), "the same again");
+    assert_eq!(it.tags(), [TAG, PREVIOUS], "no temporary tag is left");
+
+    let status = it.run(&["status", "x86-a5"], "3").passed();
+    assert!(status.contains(&format!("\"config\": \"{}\"", two.id)), "{status}");
+    it.run(&["rollback", "x86-a5"], "rollback").passed();
+    assert_eq!((it.witness(TAG), it.witness(PREVIOUS)), (Some(one.id.clone()), Some(one.id.clone())));
+    it.run(&["rollback", "x86-a5"], "rollback").passed();
+    it.publish(&two, 4).passed();
+    assert_eq!((it.witness(TAG), it.witness(PREVIOUS)), (Some(two.id), Some(one.id)));
+}
+
+#[test]
+fn what_was_not_tested_is_not_published() {
+    let Some(it) = Publishing::start("untested") else { return };
+    let (one, two) = (it.image("one"), it.image("two"));
+    it.publish(&one, 1).passed();
+    let refused = |what: &str, words: &str| {
+        let ran = it.publish(&two, 2);
+        assert!(ran.code != Some(0) && ran.stdout.contains(words), "{what}: {ran:?}");
+        assert_eq!((it.witness(TAG).as_deref(), it.tags().len()), (Some(one.id.as_str()), 1), "{what}");
+    };
+    it.results(&two, |results| results["cases"][1]["status"] = "failed".into());
+    refused("a case failed", "`single` did not pass");
+    it.results(&two, |results| drop(results["cases"].as_array_mut().unwrap().pop()));
+    refused("a case is missing", "not all of");
+    it.results(&two, |results| results["driver"] = "26.0.rc1".into());
+    refused("another driver", "are of driver");
+    it.results(&two, |results| results["id"] = format!("sha256:{}", "0".repeat(64)).into());
+    refused("not here", "is not on this machine");
+    it.results(&two, |_| {});
+    // Somebody puts another image under the temporary tag, after the upload and before it is read.
+    let (registry, name, manifest) = (it.registry.clone(), it.name(), it.manifest(TAG).unwrap());
+    it.decide(move |_, request| {
+        if request.method == "GET" && request.path.ends_with("/manifests/x86-a5-cann9.2-dist-2-1") {
+            registry.set_tag(&name, "x86-a5-cann9.2-dist-2-1", &manifest);
+        }
+        None
+    });
+    let ran = it.publish(&two, 2);
+    assert!(ran.stdout.contains("tested was"), "{ran:?}");
+    assert_eq!(it.witness(TAG).as_deref(), Some(one.id.as_str()));
+    it.pass();
+    it.registry.delete_tag(&it.name(), "x86-a5-cann9.2-dist-2-1");
+    it.newer_recipe();
+    refused("a newer recipe", "is not the newest");
+    it.no_upstream();
+    refused("no upstream", "cannot find out");
+}
+
+/// KILL when a request arrives, before it is heard and after: every request of the promotion, and of a whole publication.
+#[test]
+fn killed_at_any_request_the_next_run_comes_to_the_right_end() {
+    let Some(it) = Publishing::start("killed") else { return };
+    let (one, two) = (it.image("one"), it.image("two"));
+    it.publish(&one, 1).passed();
+    let mut kills = 0;
+    for (whole, mode) in [(false, Some(false)), (false, Some(true)), (true, None)] {
+        for at in 0.. {
+            // The second half of a whole publication is a promotion, which was killed in both ways by then.
+            let heard = mode.unwrap_or(at % 2 == 0);
+            it.pass();
+            it.reset(&one);
+            if !whole {
+                it.upload_only(&two, 2).passed();
+            }
+            let killed = it.kill_at(at, heard);
+            let ran = if whole { it.publish(&two, 2) } else { it.run(&["promote", "x86-a5"], "2") };
+            it.gate.settle();
+            if !killed.load(Ordering::SeqCst) {
+                ran.passed();
+                println!("killed at each of {at} requests, whole: {whole}, heard: {mode:?}");
+                break;
+            }
+            kills += 1;
+            let context = format!("whole: {whole}, heard: {heard}, at {at}");
+            let (current, previous) = (it.config(TAG), it.config(PREVIOUS));
+            assert!(current == Some(one.id.clone()) || current == Some(two.id.clone()), "{context}: {current:?}");
+            assert!(current == Some(one.id.clone()) || previous == Some(one.id.clone()), "{context}: {previous:?}");
+            it.pass();
+            let _ = it.run(&["status", "x86-a5"], "2");
+            it.go_on(&two, 2).passed();
+            assert_eq!(
+                (it.config(TAG), it.config(PREVIOUS)),
+                (Some(two.id.clone()), Some(one.id.clone())),
+                "{context}"
+            );
+            assert_eq!(it.tags(), [TAG, PREVIOUS], "{context}");
+        }
+    }
+    println!("{kills} kills");
+    assert_eq!(it.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn secrets_appear_nowhere() {
+    let Some(it) = Publishing::start("secrets") else { return };
+    let (one, two) = (it.image("one"), it.image("two"));
+    let found = Found::default();
+    it.watch(&found);
+    it.publish(&one, 1).passed();
+    it.publish(&two, 2).passed();
+    it.run(&["rollback", "x86-a5"], "rollback").passed();
+    it.run(&["status", "x86-a5"], "2");
+    // And where it fails.
+    it.wrong_password(|| {
+        let ran = it.publish(&two, 3);
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+    });
+    assert!(found.looks() > 40, "the command lines of all processes were looked at {} times only", found.looks());
+    assert_eq!(found.hits(), Vec::<String>::new());
+    assert_eq!(it.leftovers(), Vec::<String>::new());
+    it.search_everything();
+}
+
+#[test]
+fn two_at_once_do_not_run() {
+    let Some(it) = Publishing::start("two") else { return };
+    let (one, two) = (it.image("one"), it.image("two"));
+    it.publish(&one, 1).passed();
+    it.upload_only(&two, 2).passed();
+    let inner = Arc::new(std::sync::Mutex::new(None));
+    let second = it.second(["promote", "x86-a5"], "2");
+    let (seen, once) = (inner.clone(), AtomicBool::new(false));
+    it.decide(move |_, _| {
+        if !once.swap(true, Ordering::SeqCst) {
+            *seen.lock().unwrap() = Some(second.run());
+        }
+        None
+    });
+    it.run(&["promote", "x86-a5"], "2").passed();
+    let ran = inner.lock().unwrap().take().unwrap();
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stdout.contains("another process is moving the tags"), "{ran:?}");
+}
+
+impl Publishing {
+    /// Kills the run when the request of this number arrives; whether that happened.
+    fn kill_at(&self, at: usize, heard: bool) -> Arc<AtomicBool> {
+        let killed = Arc::new(AtomicBool::new(false));
+        let (flag, pid): (_, Arc<AtomicU32>) = (killed.clone(), self.pid.clone());
+        self.decide(move |number, _| {
+            if number != at {
+                return None;
+            }
+            let pid = i32::try_from(pid.load(Ordering::SeqCst)).ok().and_then(Pid::from_raw);
+            let _ = kill_process(pid.expect("the run was started"), Signal::KILL);
+            flag.store(true, Ordering::SeqCst);
+            Some(if heard { Act::CutAnswer } else { Act::Cut })
+        });
+        killed
+    }
+}

@@ -1,0 +1,139 @@
+//! `setup` and `update` as they are typed, on a real project with real remotes.
+
+mod scratch;
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use assert_cmd::Command;
+use pto_test::pypto::{Binding, Project, Python};
+use scratch::Ran;
+
+/// This program, or a link to it, with the project's home and checkout.
+fn run(project: &Project, program: &Path, args: &[&str]) -> Ran {
+    let mut command = Command::new(program);
+    for name in ["PTOAS_ROOT", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "PYTHONPATH", "PTOKIT_UPDATE_CONTINUES"] {
+        command.env_remove(name);
+    }
+    let cx = project.cx();
+    for name in ["PYPTO_HOME", "PYPTO_SRC", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "CCACHE_DIR"] {
+        command.env(name, cx.var(name).unwrap());
+    }
+    command.env("PTOKIT_HOME", project.dir().join("store"));
+    command.args(args).current_dir(project.dir()).output().unwrap().into()
+}
+
+fn xtask(project: &Project, args: &[&str]) -> Ran {
+    run(project, Path::new(env!("CARGO_BIN_EXE_xtask")), args)
+}
+
+fn write(path: &Path, text: &str, mode: u32) {
+    fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+    fs_err::write(path, text).unwrap();
+    fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// The pinned assembler, as far as its installer looks.
+fn install_ptoas(project: &Project) {
+    let at = |name: &str| project.home().join("ptoas").join(name);
+    write(&at("pyvenv.cfg"), "", 0o644);
+    write(&at("bin/activate"), "", 0o644);
+    write(&at("bin/python"), "#!/bin/sh\n", 0o755);
+    write(&at("bin/ptoas"), "#!/bin/sh\necho ptoas 0.61\n", 0o755);
+}
+
+/// Has git take the project's own remote for PTO-ISA's.
+fn fetch_pto_isa_from_here(project: &Project) {
+    let config = project.cx().var("GIT_CONFIG_GLOBAL").unwrap();
+    let real = pto_build::PtoIsaSources::default().url;
+    let lines = format!("[url \"{}\"]\n    insteadOf = {real}\n", project.remote("pto-isa").display());
+    let text = fs_err::read_to_string(&config).unwrap();
+    fs_err::write(config, text + &lines).unwrap();
+}
+
+#[test]
+fn a_checkout_that_cannot_move_is_named_with_the_command_that_helps() {
+    let project = Project::new(Binding::Plain);
+    project.git(&project.checkout(), &["checkout", "--quiet", "--detach"]);
+    for args in [&["update", "--dry-run"][..], &["update"][..]] {
+        let ran = xtask(&project, args).expect(2);
+        let checkout = project.checkout().display().to_string();
+        assert!(ran.stderr.contains(&format!("`{checkout}` has no branch checked out")), "{ran}");
+        assert!(ran.stderr.contains(&format!("`git -C {checkout} switch main`")), "{ran}");
+    }
+    let json = xtask(&project, &["update", "--json"]).expect(2).json();
+    assert_eq!((&json["schema"], &json["error"]["code"]), (&"ptokit.update/1".into(), &2.into()));
+}
+
+#[test]
+fn the_checkouts_own_updater_goes_on_with_what_was_pulled() {
+    let project = Project::new(Binding::Plain);
+    let script = "echo \"theirs: $* ($PTOKIT_UPDATE_CONTINUES) in $PYPTO_HOME\"\nexit 7\n";
+    let commit = project.push("pypto", "docker/scripts/pypto-update.sh", script);
+    let plan = xtask(&project, &["update", "--dry-run", "--json"]).expect(0).json();
+    assert_eq!(plan["pull"]["repositories"][0]["moves"][0]["to"], commit.as_str());
+    let ran = xtask(&project, &["update", "--jobs", "2", "--skip-doctor"]).expect(7);
+    let theirs = format!("theirs: --no-pull --jobs 2 --skip-doctor (1) in {}", project.home().display());
+    assert_eq!(ran.stdout.lines().last().unwrap(), theirs, "{ran}");
+    assert_eq!(project.git(&project.checkout(), &["rev-parse", "HEAD"]), commit);
+    // It is the one of the checkout also when nothing is pulled.
+    assert!(xtask(&project, &["update", "--no-pull"]).expect(7).stdout.starts_with("theirs: --no-pull (1)"));
+    let planned = xtask(&project, &["update", "--no-pull", "--dry-run"]).expect(0);
+    assert!(planned.stdout.contains("docker/scripts/pypto-update.sh --no-pull"), "{planned}");
+
+    fs_err::remove_file(project.checkout().join("docker/scripts/pypto-update.sh")).unwrap();
+    let ran = xtask(&project, &["update", "--no-pull"]).expect(2);
+    assert!(ran.stderr.contains("has `docker/`, and no updater in it"), "{ran}");
+}
+
+#[test]
+fn a_project_is_pulled_built_and_examined() {
+    let Some(python) = Python::find() else { return };
+    let project = Project::new(Binding::Plain);
+    project.install(&python);
+    install_ptoas(&project);
+    fetch_pto_isa_from_here(&project);
+    let commit = project.push("pypto", "docs/news.md", "new\n");
+    let plan = xtask(&project, &["update", "--dry-run", "--json"]).expect(0).json();
+    assert_eq!((&plan["done"], &plan["ptoas"]["verdict"]), (&false.into(), &"as-pinned".into()));
+    assert_eq!(plan["build"]["decision"]["kind"], "fresh");
+
+    let done = xtask(&project, &["update", "--skip-doctor", "--json"]).expect(0).json();
+    assert_eq!((&done["done"], &done["ptoas"]["action"]), (&true.into(), &"nothing".into()));
+    assert_eq!(done["pull"]["repositories"][0]["moves"][0]["to"], commit.as_str());
+    assert_eq!(project.git(&project.checkout(), &["rev-parse", "HEAD"]), commit);
+    let helpers = done["setup"]["plan"]["helpers"]["refresh"].as_array().unwrap();
+    assert!(helpers.iter().any(|path| path.as_str().unwrap().ends_with("bin/ptokit")), "{helpers:?}");
+
+    // From the home, under its own name, by the activation that was printed; nothing moves, and what is there is built upon.
+    let own = project.home().join("bin/pypto-update");
+    let again = run(&project, &own, &[]);
+    assert!(matches!(again.code, Some(0 | 1)), "{again}");
+    assert!(again.stdout.contains("is up to date with origin/main"), "{again}");
+    assert!(again.stdout.contains("with what was there"), "{again}");
+    assert!(again.stdout.contains("ready for:"), "{again}");
+    let activation = again.stdout.lines().last().unwrap().split_once("do: ").unwrap().1.to_owned();
+    let script =
+        format!("{activation} && command -v python pypto-doctor && python -c 'import pypto; print(pypto.__file__)'");
+    let shell = run(&project, Path::new("/bin/bash"), &["--noprofile", "--norc", "-euc", &script]).expect(0);
+    let expected = [
+        project.home().join("venv/bin/python"),
+        project.home().join("bin/pypto-doctor"),
+        project.checkout().join("python/pypto/__init__.py"),
+    ];
+    assert_eq!(shell.stdout.lines().collect::<Vec<_>>(), expected.map(|path| path.display().to_string()), "{shell}");
+}
+
+#[test]
+fn setup_says_what_it_would_do_and_for_whom() {
+    let project = Project::new(Binding::Plain);
+    let plan = xtask(&project, &["setup", "--dry-run"]).expect(0);
+    assert!(plan.stdout.starts_with(&format!("`{}` would be set up:\n", project.home().display())), "{plan}");
+    assert!(plan.stdout.contains("build-constraints.txt`; the environment is new"), "{plan}");
+    let only = xtask(&project, &["setup", "--helpers-only", "--json"]).expect(0).json();
+    assert_eq!((&only["done"], &only["plan"]["venv"]), (&true.into(), &serde_json::Value::Null));
+    let name = project.home().join("bin/pypto-setup");
+    assert!(run(&project, &name, &["--helpers-only"]).expect(0).stdout.starts_with("ok `"));
+    let bad = xtask(&project, &["setup", "--uv-version", "newest"]).expect(2);
+    assert!(bad.stderr.contains("`newest` is no version of `uv`"), "{bad}");
+}
