@@ -183,6 +183,37 @@ fn the_runner_needs_nothing_built() {
 }
 
 #[test]
+fn what_is_to_be_tried_next_works_and_mistakes_have_no_traceback() {
+    let Some(scratch) = Scratch::new() else { return };
+    if !tools() {
+        return;
+    }
+    scratch.kernel("foo");
+    let ran = scratch.run(&["kernel", "bind", "foo", "--no-build", "-o", "py"]).expect(0);
+    let next = ran.stdout.lines().find_map(|line| line.strip_prefix("next: ")).unwrap();
+    let python = |words: &[&str]| -> Ran {
+        Command::new(words[0]).args(&words[1..]).current_dir(scratch.path()).output().unwrap().into()
+    };
+    let summary = python(&next.split(' ').collect::<Vec<_>>()).expect(0).json();
+    assert_eq!(summary["dims"]["n"], 4096, "{next}");
+    scratch.write("text.npy", "text");
+    scratch.write("empty.npy", "");
+    for (words, says) in [
+        (&[][..], "no tensor tells `n`; pass n=..."),
+        (&["n=none"], "`none` is not a length of at least 1 for `n`"),
+        (&["m=3"], "`m` is neither a dim nor an input; expected one of `n`, `x`, `z`"),
+        (&["n"], "`n` is not of the form NAME=VALUE"),
+        (&["x=/nonesuch.npy"], "cannot read `/nonesuch.npy`: No such file or directory"),
+        (&["x=text.npy"], "`text.npy` is no .npy file of numbers"),
+        (&["x=empty.npy"], "`empty.npy` is no .npy file of numbers"),
+        (&["n=64", "--out", "text.npy"], "text.npy"),
+    ] {
+        let ran = python(&[&["python3", "py/run_foo.py"], words].concat()).expect(2);
+        assert!(ran.stderr.contains(says) && !ran.stderr.contains("Traceback"), "{words:?}: {ran}");
+    }
+}
+
+#[test]
 fn what_is_missing_is_named() {
     let Some(scratch) = Scratch::new() else { return };
     scratch.kernel("foo");

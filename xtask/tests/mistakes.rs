@@ -21,6 +21,8 @@ const SOURCE: &str = "foo/foo.cpp";
 const ONE: &[&str] = &["--case", "n=4096"];
 const EXPR: &str = r#"expr = { y = "x + z" }"#;
 const ADD: &str = "TADD(yTile, xTile, zTile);";
+const BLOCK_DIM: &str = r#"block_dim = "min(vector_cores, ceil(n / tile))""#;
+const DECLARATION: &str = "void *stream, void *y, void *x, void *z";
 const Y_SHAPE: &str = "dtype = \"f16\"\nshape = [\"n\"]\n\n[[arg]]\nname = \"x\"";
 
 /// Runs the rows one after the other in one place, so that what did not change is not compiled again, and reports all
@@ -67,6 +69,57 @@ fn in_the_manifest() {
             options: &[],
             code: 2,
             says: &["./foo/kernel.toml:17:11: unknown dim `nn` in `shape` of `y`", "did you mean `n`?"],
+        },
+        Row {
+            what: "a section misspelt",
+            edits: &[(MANIFEST, "[launch]", "[lanch]")],
+            options: &[],
+            code: 2,
+            says: &[
+                "error: ./foo/kernel.toml:38:2: unknown key `lanch` in kernel.toml\n  help: did you mean `launch`?\n\n",
+            ],
+        },
+        Row {
+            what: "one table for each argument",
+            edits: &[
+                (MANIFEST, "[[arg]]", "[arg]"),
+                (MANIFEST, "[[arg]]", "[arg]"),
+                (MANIFEST, "[[arg]]", "[arg]"),
+                (MANIFEST, "[[arg]]", "[arg]"),
+            ],
+            options: &[],
+            code: 2,
+            says: &[
+                "error: ./foo/kernel.toml:13:1: `[arg]` is one table, and there are 4 of it\n  help: write `[[arg]]` above each argument\n\n",
+            ],
+        },
+        Row {
+            what: "a key twice",
+            edits: &[(MANIFEST, "[dims]", "[dims]\nn = 3")],
+            options: &[],
+            code: 2,
+            says: &["./foo/kernel.toml:11:1: `n` is there twice"],
+        },
+        Row {
+            what: "a length in quotes",
+            edits: &[(MANIFEST, "tile = 16384", "tile = \"16384\"")],
+            options: &[],
+            code: 2,
+            says: &["./foo/kernel.toml:11:8: dim `tile` is `16384`", "help: remove the quotes: `tile = 16384`"],
+        },
+        Row {
+            what: "a shape without brackets",
+            edits: &[(MANIFEST, r#"shape = ["n"]"#, r#"shape = "n""#)],
+            options: &[],
+            code: 2,
+            says: &["./foo/kernel.toml:17:9: `shape` of `y` is a string, expected an array", r#"help: write `["n"]`"#],
+        },
+        Row {
+            what: "a scalar that no launcher takes",
+            edits: &[(MANIFEST, r#"scalar = "u32""#, r#"scalar = "f16""#)],
+            options: &[],
+            code: 2,
+            says: &["unknown scalar type `f16` of `n`", "help: pass it as `f32`, and let the kernel round it"],
         },
         Row {
             what: "no TOML",
@@ -135,7 +188,7 @@ fn in_the_manifest() {
         },
         Row {
             what: "no blocks",
-            edits: &[(MANIFEST, r#"block_dim = "min(vector_cores, ceil(n / tile))""#, r#"block_dim = "n / tile""#)],
+            edits: &[(MANIFEST, BLOCK_DIM, r#"block_dim = "n / tile""#)],
             options: ONE,
             code: 2,
             says: &["./foo/kernel.toml:39: `block_dim` is `n / tile`"],
@@ -155,7 +208,26 @@ fn in_the_manifest() {
             edits: &[(MANIFEST, Y_SHAPE, "dtype = \"f32\"\nshape = [\"n\"]\n\n[[arg]]\nname = \"x\"")],
             options: ONE,
             code: 1,
-            says: &["hint: ./foo/kernel.toml:14: `y` is f32, and the source uses it as f16"],
+            says: &["hint: foo: ./foo/kernel.toml:14: `y` is f32, and the source uses it as f16\n\ndiffers foo"],
+        },
+        Row {
+            what: "more blocks than cores",
+            edits: &[(MANIFEST, BLOCK_DIM, r#"block_dim = "ceil(n / 64)""#)],
+            options: ONE,
+            code: 0,
+            says: &[
+                "note: foo: 64 blocks, and Ascend910B2 has 48 vector cores in case n=4096",
+                "(./foo/kernel.toml:39)",
+            ],
+        },
+        Row {
+            what: "more blocks than cores, and a kernel that fails",
+            edits: &[(MANIFEST, BLOCK_DIM, r#"block_dim = "ceil(n / 64)""#), (SOURCE, "TADD(", "TSUB(")],
+            options: ONE,
+            code: 1,
+            says: &[
+                "hint: ./foo/kernel.toml:39: `block_dim` gives 64 blocks, and Ascend910B2 has 48 vector cores: write `min(vector_cores, ...)`",
+            ],
         },
     ]);
 }
@@ -219,6 +291,17 @@ fn in_the_golden() {
             says: &["`golden/y.npy` has shape [1]; `y` has [4096] in case n=4096"],
         },
         Row {
+            what: "a command that writes another type",
+            edits: &[(
+                MANIFEST,
+                EXPR,
+                r#"command = ["sh", "-c", "printf '\\223NUMPY\\001\\000v\\000{%-116s\\n12345678' \"'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\" >golden/y.npy"]"#,
+            )],
+            options: ONE,
+            code: 2,
+            says: &["no golden foo n=4096: ", "hint: save it as f16 with `.astype(numpy.float16)`"],
+        },
+        Row {
             what: "a program that is not here",
             edits: &[(MANIFEST, EXPR, r#"command = ["nonesuch-python"]"#)],
             options: ONE,
@@ -257,6 +340,17 @@ fn on_the_command_line() {
             &["--soc", "Ascend910B9"],
             2,
             &["`Ascend910B9` is not a known SoC", "did you mean `Ascend910B"],
+        ),
+        row(
+            "a SoC that is like none",
+            &["--soc", "Foo"],
+            2,
+            &[
+                "`Foo` is not a known SoC",
+                "those that PTO is built for: a2a3: Ascend910",
+                "Ascend910B2C, ",
+                "; a5: Ascend",
+            ],
         ),
         row(
             "a case without a number",
@@ -376,7 +470,31 @@ fn in_the_source() {
             "a wait that nobody satisfies",
             &[(SOURCE, ADD, "wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID3);")],
             1,
-            &["deadlock: vector core 0 waits for event 3 from PIPE_V to PIPE_MTE3, which is never set"],
+            &[
+                "deadlock: vector core 0 waits for event 3 from PIPE_V to PIPE_MTE3, which is never set",
+                "hint: the flag that does not pair is in ./foo/foo.cpp:53",
+            ],
+        ),
+        row(
+            "a flag that nobody waits for",
+            &[(SOURCE, "wait_flag(PIPE_MTE2, PIPE_V", "// wait_flag(PIPE_MTE2, PIPE_V")],
+            0,
+            &["flag left set at the end of the kernel: event 0 from PIPE_MTE2 to PIPE_V (./foo/foo.cpp:50)"],
+        ),
+        row(
+            "arguments in another order",
+            &[(SOURCE, DECLARATION, "void *stream, void *x, void *y, void *z")],
+            1,
+            &[
+                "hint: foo: ./foo/foo.cpp:63: parameter 3 of `call_foo` is named `x`, the manifest passes `y`",
+                "the kernel wrote to its input `x`: 4096 of 4096 elements",
+            ],
+        ),
+        row(
+            "a load that is missing",
+            &[(SOURCE, "TLOAD(xTile, xGlobal);", "")],
+            1,
+            &["everything is NaN: all 4096 elements are NaN", "a missing TLOAD"],
         ),
         row(
             "a flood on stdout",
@@ -386,6 +504,31 @@ fn in_the_source() {
             ],
             1,
             &["differs foo n=4096", "    ...\n", "    flood 299999\n"],
+        ),
+    ]);
+}
+
+/// What only all cases together show.
+#[test]
+fn in_some_sizes() {
+    let row = |what, edits, says| Row { what, edits, options: &[], code: 1, says };
+    check(&[
+        row(
+            "the step of the loop",
+            &[(SOURCE, "tile += cores", "tile += tiles")],
+            &[
+                "failed: 5 of 6 cases passed",
+                "whole tiles at the end: elements 786432 to 802815 of 802816: all but the first tile of 16384 of each of the 48 cores",
+            ],
+        ),
+        row(
+            "tiles that are not full",
+            &[(SOURCE, "n - begin < TILE ? n - begin : TILE", "TILE")],
+            &[
+                "hint: foo: every case whose `n` is no multiple of the tile, 16384, fails, and no other: the tail is not handled",
+                "SIGSEGV while the kernel ran: aclsim: fault at 0x",
+                ": the first byte past the end of the 8192-byte device buffer of `x`\n  repeat:",
+            ],
         ),
     ]);
 }

@@ -115,6 +115,7 @@ fn done_is_what_the_records_show() {
         assert_eq!(status(id, 1), done(), "{id}");
     }
     assert_eq!(status("compared-a5", 1), missing("test foo --target a5"));
+    assert_eq!(status("stated", 1), done(), "the template says it");
     fs_err::remove_file(scratch.path().join("foo/README.md")).unwrap();
     assert_eq!(status("stated", 1), missing("log foo --markdown"));
     let _ = scratch.run(&["kernel", "log", "foo", "--markdown"]).expect(0);
@@ -180,6 +181,42 @@ fn a_verdict_is_shown_in_the_words_of_the_run() {
     assert_eq!((&document["passed"], &document["written"]), (&json!(true), &json!(["foo/VERIFICATION.md"])));
     let text = fs_err::read_to_string(scratch.path().join("foo/VERIFICATION.md")).unwrap();
     assert!(text.contains("## foo on cpu (test): does not build"), "{text}");
+}
+
+#[test]
+fn what_was_asked_for_wrongly_leaves_the_run_before_as_it_is() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let _ = scratch.run(&["kernel", "test", "./foo"]).expect(0);
+    let report = || fs_err::read(scratch.generated().join("report.json")).unwrap();
+    let before = (record(&scratch, "foo-cpu.json"), report(), records(&scratch));
+    for wrong in [
+        &["--target", "cpu", "--launch", "direct"][..],
+        &["--case", "77"],
+        &["--case", "m=3"],
+        &["--soc", "Ascend310P3"],
+        &["--soc", "nonsense"],
+    ] {
+        let _ = scratch.run(&[&["kernel", "test", "./foo"], wrong].concat()).expect(2);
+        let _ = scratch.run(&[&["kernel", "bench", "./foo"], wrong].concat()).expect(2);
+        assert_eq!((record(&scratch, "foo-cpu.json"), report(), records(&scratch)), before, "{wrong:?}");
+    }
+    let _ = scratch.command(&["kernel", "test", "./foo"]).env("PTO_DEVICE_REPEATS", "no").output().unwrap();
+    // What a file says wrongly is a verdict, as ever.
+    scratch.edit("foo/kernel.toml", "y = \"x + z\"", "y = \"sum(x)\"");
+    let _ = scratch.run(&["kernel", "test", "./foo"]).expect(2);
+    assert_eq!(record(&scratch, "foo-cpu.json")["status"], "malformed");
+}
+
+#[test]
+fn rows_of_one_kernel_can_be_told_apart() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.kernel("foo");
+    let _ = scratch.run(&["kernel", "test", "foo", "--case", "n=64"]).expect(0);
+    let _ = scratch.run(&["kernel", "test", "foo", "--soc", "Ascend950PR_9599", "--case", "n=65"]).expect(0);
+    let ran = scratch.run(&["kernel", "log"]).expect(0);
+    assert!(ran.says("cpu (Ascend910B2)") && ran.says("--case n=64  in part"), "{ran}");
+    assert!(ran.says("cpu (Ascend950PR_9599)") && ran.says("--soc Ascend950PR_9599 --case n=65  in part"), "{ran}");
 }
 
 /// What a hostile record says is shown, and no terminal obeys it; what it names is not written to.

@@ -151,8 +151,31 @@ impl Error {
                 Some("save it with `safetensors.torch.save_file`, or a single tensor with `numpy.save`".to_owned())
             }
             Self::Undeclared { .. } => Some("declare the dtype, and the shape if it has more than one axis".to_owned()),
-            Self::FileDType { expected, .. } => Some(format!("save it as {expected}, or declare the dtype it has")),
+            Self::FileDType { expected, .. } => {
+                let how =
+                    numpy_name(*expected).map_or_else(String::new, |name| format!(" with `.astype(numpy.{name})`"));
+                Some(format!("save it as {expected}{how}, or declare the dtype it has"))
+            }
             _ => None,
         }
     }
+}
+
+/// What NumPy calls a type that it has.
+fn numpy_name(dtype: DType) -> Option<&'static str> {
+    Some(match dtype {
+        DType::F16 => "float16",
+        DType::F32 => "float32",
+        DType::F64 => "float64",
+        DType::I8 => "int8",
+        DType::I16 => "int16",
+        DType::I32 => "int32",
+        DType::I64 => "int64",
+        DType::U8 => "uint8",
+        DType::U16 => "uint16",
+        DType::U32 => "uint32",
+        DType::U64 => "uint64",
+        DType::Bool => "bool_",
+        _ => return None,
+    })
 }

@@ -18,8 +18,8 @@ pub(crate) enum Storage {
 impl Storage {
     /// The whole file. An empty one cannot be mapped, and needs not.
     pub(crate) fn map(path: &Path) -> Result<Self, Error> {
-        // Before it is opened: a pipe would wait for good.
-        let metadata = fs_err::metadata(path)?;
+        // Before it is opened: a pipe would wait for good. What is not there is said in plainer words by opening it.
+        let metadata = std::fs::metadata(path).or_else(|_| fs_err::File::open(path)?.metadata())?;
         if !metadata.is_file() {
             let about = format!("`{}` is not a regular file", path.display());
             return Err(Error::Io(std::io::Error::new(std::io::ErrorKind::InvalidInput, about)));

@@ -257,6 +257,49 @@ fn a_loose_tolerance_wants_a_reason() {
     assert_eq!(tolerance("y = { rtol = 0.1, reason = \"sums of 4096\" }\n").0, [""; 0]);
 }
 
+/// `LOADED` and `STORED` are the waits of the two directions.
+fn sync(body: &str) -> Vec<String> {
+    let wait = |from, to| format!("set_flag({from}, {to}, EVENT_ID0); wait_flag({from}, {to}, EVENT_ID0);");
+    let body = body.replace("LOADED", &wait("PIPE_MTE2", "PIPE_V")).replace("STORED", &wait("PIPE_V", "PIPE_MTE3"));
+    lines(&kernel(&format!("TASSIGN(a, 0); TASSIGN(b, 64);\n{body}")), Rule::MissingSync)
+}
+
+#[test]
+fn a_direction_that_nothing_waits_for_is_found() {
+    let read = "4: `TADDS` reads `a`, which `TLOAD` in line 3 writes, and nothing in `k` waits for PIPE_MTE2";
+    let store = |line| {
+        format!("{line}: `TSTORE` reads `b`, which `TADDS` in line 4 writes, and nothing in `k` waits for PIPE_V")
+    };
+    assert_eq!(sync("TLOAD(a, x);\nTADDS(b, a, 1);\nSTORED TSTORE(x, b);"), [read]);
+    assert_eq!(sync("TLOAD(a, x); LOADED\nTADDS(b, a, 1);\nTSTORE(x, b);"), [store(5)]);
+    assert_eq!(sync("TLOAD(a, x);\nTADDS(b, a, 1);\nTSTORE(x, b);"), [read.to_owned(), store(5)]);
+    // A barrier that is not between, a wait of another direction.
+    assert_eq!(sync("TLOAD(a, x);\nTADDS(b, a, 1);\nSTORED TSTORE(x, b); pipe_barrier(PIPE_ALL);"), [read]);
+    assert_eq!(sync("TLOAD(a, x);\nTADDS(b, a, 1);\nSTORED TSTORE(x, b); pipe_barrier(PIPE_V);"), [read]);
+    assert_eq!(sync("TLOAD(a, x); pipe_barrier(PIPE_MTE2);\nTADDS(b, a, 1);\nSTORED TSTORE(x, b);"), [read]);
+}
+
+#[test]
+fn what_synchronizes_or_may_is_left_alone() {
+    for body in [
+        "TLOAD(a, x); LOADED TADDS(b, a, 1); STORED TSTORE(x, b);",
+        "TLOAD(a, x); pipe_barrier(PIPE_ALL); TADDS(b, a, 1); pipe_barrier(PIPE_ALL); TSTORE(x, b);",
+        "for (int i = 0; i < 2; i++) { TLOAD(a, x); LOADED TADDS(b, a, 1); STORED TSTORE(x, b); }",
+        "TLOAD(a, x); sync_somehow(); TADDS(b, a, 1); TSTORE(x, b);",
+        "TLOAD(a, x); SYNC; TADDS(b, a, 1); TSTORE(x, b);",
+        "TLOAD(a, x); TSYNC<Op::TLOAD>(); TADDS(b, a, 1); TSTORE(x, b);",
+        "Event<Op::TLOAD, Op::TADDS> e; TLOAD(a, x, e); TADDS(b, a, 1, e); TSTORE(x, b);",
+        "TLOAD(a, x); wait_flag(from, PIPE_V, EVENT_ID0); TADDS(b, a, 1); TSTORE(x, b);",
+        "TADDS(b, a, 1); STORED TSTORE(x, b); TLOAD(a, x);",
+        "TLOAD(c, x); TADDS(b, a, 1); STORED TSTORE(x, b);",
+        "auto wait = [] { wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0); }; TLOAD(a, x); wait(); TADDS(b, a, 1);",
+    ] {
+        assert_eq!(sync(body), [""; 0], "{body}");
+    }
+    let placed_by_the_compiler = kernel("TLOAD(a, x); TADDS(b, a, 1); TSTORE(x, b);");
+    assert_eq!(lines(&placed_by_the_compiler, Rule::MissingSync), [""; 0]);
+}
+
 #[test]
 fn a_rule_is_turned_off_by_a_comment_or_by_the_manifest() {
     let pipe = "\n#ifndef PIPE_FIX\n#define PIPE_FIX PIPE_M\n#endif\n";

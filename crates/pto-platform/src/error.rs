@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::{Soc, Target};
+
 /// A name that this crate does not accept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -38,7 +40,11 @@ impl PlatformError {
     /// What to do about it, if there is something better than the message already says.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Unknown { nearest, .. } => nearest.as_ref().map(|name| format!("did you mean `{name}`?")),
+            Self::Unknown { nearest: Some(name), .. } => Some(format!("did you mean `{name}`?")),
+            Self::Unknown { vocabulary: Vocabulary::Soc, .. } => {
+                Some(format!("those that PTO is built for: {}", socs()))
+            }
+            Self::Unknown { .. } => None,
             Self::UnsupportedArch { .. } => {
                 Some("the `cpu` target runs on any machine, whatever NPU it has".to_owned())
             }
@@ -47,6 +53,16 @@ impl PlatformError {
             }
         }
     }
+}
+
+/// The SoCs that have a target, by target.
+fn socs() -> String {
+    let of = |target: &Target| {
+        let names: Vec<&str> =
+            Soc::all().iter().filter(|soc| soc.target() == Some(*target)).map(|soc| soc.name).collect();
+        format!("{target}: {}", names.join(", "))
+    };
+    [Target::A2a3, Target::A5].iter().map(of).collect::<Vec<_>>().join("; ")
 }
 
 /// A set of names.

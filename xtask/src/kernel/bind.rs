@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use pto_context::with_causes;
+use pto_kernel::Manifest;
 use pto_kernel::bind::{BindError, BindRequest, BuildTools, build, generate, refuse_taken};
-use pto_kernel::run::{build_kernel, soc_for};
+use pto_kernel::cases::{Cores, derive};
+use pto_kernel::run::{DEFAULT_SEED, build_kernel, soc_for};
 use pto_launch::host_acl;
 use pto_platform::{Soc, Target};
 use serde::Serialize;
@@ -98,11 +100,21 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     } else {
         let next = match &binding {
             Some(_) => format!("PYTHONPATH={} python3 -c 'import {}'", path.display(), package.module),
-            None => format!("python3 {}", path.join(format!("run_{}.py", package.module)).display()),
+            None => {
+                let runner = path.join(format!("run_{}.py", package.module));
+                format!("python3 {}{}", runner.display(), sizes(manifest, args.target, soc))
+            }
         };
         out::text(&format!("wrote {}\nnext: {next}\n", path.display()))?;
     }
     Ok(Outcome::Passed)
+}
+
+/// The dims of a case, as the runner takes them.
+fn sizes(manifest: &Manifest, target: Target, soc: &Soc) -> String {
+    let case = derive(manifest, target, Cores::from(soc), DEFAULT_SEED).into_iter().next();
+    let dims = case.map(|case| case.dims).unwrap_or_default();
+    dims.into_iter().map(|(name, length)| format!(" {name}={length}")).collect()
 }
 
 fn failure(error: &BindError) -> Failure {

@@ -108,7 +108,7 @@ impl Entry {
         let (what, outcome) = match tried.result {
             Ok(what) => (what, Outcome::Passed),
             Err(NotTried { status: KernelStatus::Skipped, .. }) => return None,
-            Err(NotTried { status, problem }) => (What::Error(problem), status.into()),
+            Err(NotTried { status, problem, .. }) => (What::Error(problem), status.into()),
         };
         Some(Self { name: tried.name, path: tried.path, what, outcome })
     }

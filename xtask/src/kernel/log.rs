@@ -141,6 +141,12 @@ fn write(cx: &Context, entries: &[Entry], named: bool) -> Result<Vec<PathBuf>, F
     Ok(written)
 }
 
+/// What was typed besides the verb and the kernels: that tells two records of one kernel apart.
+fn options(typed: &str) -> String {
+    let words: Vec<&str> = typed.split(' ').skip_while(|word| !word.starts_with('-')).collect();
+    if words.is_empty() { "-".to_owned() } else { words.join(" ") }
+}
+
 /// Whether a manifest is there, by the path that a run would record, where files of this workspace may be written.
 fn is_kernels_place(cx: &Context, manifest: &Path, named: bool) -> bool {
     let is_one_path = manifest.is_absolute() && place(cx, manifest) == manifest;
@@ -149,7 +155,8 @@ fn is_kernels_place(cx: &Context, manifest: &Path, named: bool) -> bool {
 }
 
 fn table(records: &[Shown<'_>]) -> String {
-    let mut table = Table::new(&["kernel", "target", "verb", "ran on", "verdict", "cases", "written", "record"]);
+    let mut table =
+        Table::new(&["kernel", "target", "verb", "ran on", "verdict", "cases", "written", "options", "record"]);
     for Shown { record, freshness, .. } in records {
         let passed = record.cases.iter().filter(|case| case.status == "passed").count();
         let state = match freshness {
@@ -159,12 +166,15 @@ fn table(records: &[Shown<'_>]) -> String {
         };
         table.row(vec![
             Cell::new(&record.kernel),
-            Cell::new(record.target.name()),
+            Cell::new(
+                record.soc.as_ref().map_or(record.target.to_string(), |soc| format!("{} ({soc})", record.target)),
+            ),
             Cell::new(&record.verb),
             Cell::new(record.mode.map_or("-", pto_platform::RanOn::name)),
             Cell::styled(record.verdict(), |text| if record.passed { style::good(text) } else { style::error(text) }),
             Cell::new(format!("{passed} of {}", record.cases.len())),
             Cell::new(&record.written_at),
+            Cell::new(options(&record.commands.repeat)),
             state,
         ]);
     }

@@ -2,7 +2,7 @@
 
 use pto_context::Context;
 use pto_kernel::Manifest;
-use pto_kernel::bench::BenchReport;
+use pto_kernel::bench::{BenchReport, BenchedKernel};
 use pto_kernel::record::{Circumstances, Contents, Logbook, Record, RecordedBench, record};
 use pto_kernel::run::{KernelResult, KernelStatus, Report, Suite};
 use pto_process::shell_word;
@@ -43,12 +43,13 @@ impl<'a> Asked<'a> {
         Self { cx, kernels: suite.kernels.clone(), circumstances }
     }
 
-    /// Records every kernel of a report, also one that the user ended the run of. One whose manifest does not load is none yet.
+    /// Records every kernel of a report, also one that the user ended the run of. One whose manifest does not load is none
+    /// yet, and what was asked for wrongly says nothing about a kernel.
     ///
     /// # Errors
     /// A file cannot be read or written.
     pub fn tested(&self, report: &Report) -> Result<(), Failure> {
-        let wanted = |result: &&KernelResult| result.status != KernelStatus::Skipped;
+        let wanted = |result: &&KernelResult| result.status != KernelStatus::Skipped && !result.usage;
         let records = report.kernels.iter().filter(wanted).filter_map(|result| {
             let manifest = self.kernels.iter().find(|manifest| manifest.path == result.path)?;
             Some(record(self.cx, manifest, result, &self.circumstances))
@@ -61,7 +62,8 @@ impl<'a> Asked<'a> {
     /// # Errors
     /// A file cannot be read or written.
     pub fn benched(&self, report: &BenchReport) -> Result<(), Failure> {
-        let wanted = report.kernels.iter().filter(|kernel| kernel.status != KernelStatus::Skipped);
+        let says = |kernel: &&BenchedKernel| kernel.status != KernelStatus::Skipped && !kernel.verified.usage;
+        let wanted = report.kernels.iter().filter(says);
         let records = wanted.filter_map(|kernel| {
             let manifest = self.kernels.iter().find(|manifest| manifest.path == kernel.path)?;
             let bench = Some(RecordedBench::of(report, kernel));

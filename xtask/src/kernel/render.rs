@@ -89,6 +89,9 @@ fn explain(kernel: &KernelResult, text: &mut String) {
         hint(problem.hint.as_deref(), "", text);
         text.push('\n');
     }
+    for told in &kernel.hints {
+        let _ = writeln!(text, "{} {}: {told}\n", style::hint("hint:"), kernel.name);
+    }
     for case in kernel.cases.iter().filter(|case| !case.passed()) {
         explain_case(kernel, case, text);
     }
@@ -112,6 +115,9 @@ fn explain_case(kernel: &KernelResult, case: &CaseResult, text: &mut String) {
     text.push('\n');
     for (name, report) in case.outputs.iter().filter(|(_, report)| !report.passed()) {
         let _ = writeln!(text, "  {}", format!("`{name}`: {report}").replace('\n', "\n  "));
+    }
+    if let Some(change) = case.overwritten.as_ref().filter(|change| case.message != **change) {
+        let _ = writeln!(text, "  {change}");
     }
     if let Some(output) = case.captured_output.as_ref().filter(|output| !case.message.contains(output.trim())) {
         let _ = writeln!(text, "  it wrote:\n{}", last_lines(output));

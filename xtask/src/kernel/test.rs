@@ -86,7 +86,11 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         None => test_on_host(&cx, &args.build.setup(&cx)?, suite, &options)?,
     };
     // What was found is shown before anything can go wrong with saving it.
-    let saved = save(&cx, &report).and_then(|()| asked.tested(&report));
+    // A slip on the command line must not cost the results of the run before.
+    let saved = match report.is_usage() {
+        true => Ok(()),
+        false => save(&cx, &report).and_then(|()| asked.tested(&report)),
+    };
     interrupted(&cx, &report)?;
     if args.common.json {
         out::json(&report)?;

@@ -5,7 +5,7 @@
 //! | comment | meaning |
 //! |---|---|
 //! | `exit N` | the last command ends with N and not with 0 |
-//! | `scratch` | in an empty directory, which the blocks of a page share; `cp` and `sed -i` are commands there too |
+//! | `scratch` | in an empty directory, which the blocks of a page share; `cp`, `mv` and `sed -i` are commands there too |
 //! | `no-run: reason` | not run |
 //!
 //! Each documented line has to occur in what the command writes, in that order. `...` stands for anything, within a line
@@ -133,12 +133,12 @@ impl Console {
                 }
                 process
             }
-            [program, args @ ..] if scratch.is_some() && ["cp", "sed"].contains(&program.as_str()) => {
+            [program, args @ ..] if scratch.is_some() && ["cp", "mv", "sed"].contains(&program.as_str()) => {
                 let mut process = Command::new(program);
                 process.args(args);
                 process
             }
-            _ => return Err("only `cargo xtask` is run, and in a scratch block `cp` and `sed`".to_owned()),
+            _ => return Err("only `cargo xtask` is run, and in a scratch block `cp`, `mv` and `sed`".to_owned()),
         };
         process.envs(assignments.iter().filter_map(|word| word.split_once('=')));
         let dir = scratch.map_or_else(root, Path::to_path_buf);

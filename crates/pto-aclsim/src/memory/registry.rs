@@ -137,7 +137,10 @@ impl fmt::Display for Relation {
             Err(_) => {
                 write!(f, "{} bytes before the start of the {size}-byte device buffer #{id}", offset.unsigned_abs())
             }
-            Ok(offset) if offset >= size => {
+            Ok(offset) if offset == size => {
+                write!(f, "the first byte past the end of the {size}-byte device buffer #{id}")
+            }
+            Ok(offset) if offset > size => {
                 write!(f, "{} bytes past the end of the {size}-byte device buffer #{id}", offset - size)
             }
             Ok(offset) => write!(f, "byte {offset} of the {size}-byte device buffer #{id}"),
@@ -174,6 +177,7 @@ mod tests {
         let rows = [
             (Place::NearNull(0), "a null pointer"),
             (Place::NearNull(64), "near null: a null pointer and 64 bytes"),
+            (Place::Live(at(8192)), "the first byte past the end of the 8192-byte device buffer #3"),
             (Place::Live(at(8256)), "64 bytes past the end of the 8192-byte device buffer #3"),
             (Place::Live(at(-4)), "4 bytes before the start of the 8192-byte device buffer #3"),
             (Place::Live(at(8)), "byte 8 of the 8192-byte device buffer #3"),

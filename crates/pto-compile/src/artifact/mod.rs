@@ -109,7 +109,9 @@ impl Artifact {
     /// The file cannot be read, or is not a whole 64-bit little-endian ELF file. What is odd further inside makes the answer
     /// shorter, not an error.
     pub fn read(path: &Path) -> Result<Self, ArtifactError> {
-        let metadata = fs_err::metadata(path).map_err(ArtifactError::Read)?;
+        // Before it is opened: a pipe would wait for good. What is not there is said in plainer words by opening it.
+        let metadata = std::fs::metadata(path).or_else(|_| fs_err::File::open(path)?.metadata());
+        let metadata = metadata.map_err(ArtifactError::Read)?;
         if !metadata.is_file() {
             return Err(ArtifactError::NotAFile { path: path.to_path_buf() });
         }

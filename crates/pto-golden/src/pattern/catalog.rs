@@ -7,6 +7,7 @@ pub enum Kind {
     NeverWritten,
     AllZero,
     Constant,
+    AllNan,
     Stale,
     Input,
     Transposed,
@@ -21,6 +22,7 @@ pub enum Kind {
     Rounding,
     Reinterpreted,
     NanRows,
+    WholeTiles,
     Tail,
     Head,
     Block,
@@ -49,12 +51,12 @@ const fn entry(kind: Kind, id: &'static str, title: &'static str, cause: &'stati
 }
 
 /// Every pattern, in the order of [`Kind`].
-pub const ALL: [Entry; 25] = [
+pub const ALL: [Entry; 27] = [
     entry(
         Kind::NeverWritten,
         "never-written",
         "nothing was written",
-        "a kernel that returns early: a `block_dim` or size of 0, the guard of the other core (`__DAV_VEC__`, `__DAV_CUBE__`), a missing TSTORE, or an output pointer that was rebound on the host",
+        "a kernel that returns early: a `block_dim` or size of 0, the guard of the other core (`__DAV_VEC__`, `__DAV_CUBE__`), a missing TSTORE, arguments in another order than the launcher takes them, or an output pointer that was rebound on the host",
     ),
     entry(
         Kind::AllZero,
@@ -67,6 +69,12 @@ pub const ALL: [Entry; 25] = [
         "constant",
         "every element is the same",
         "a scalar broadcast in place of a tile, or one element loaded over and over: a stride of 0 in the GlobalTensor",
+    ),
+    entry(
+        Kind::AllNan,
+        "all-nan",
+        "everything is NaN",
+        "on-chip memory that is read before anything is in it, which the CPU back end fills with NaN: a missing TLOAD, a TASSIGN of another address than the one that was loaded to, an input tile that was never assigned; else 0/0 or infinity minus infinity on the way",
     ),
     entry(
         Kind::Stale,
@@ -151,6 +159,12 @@ pub const ALL: [Entry; 25] = [
         "nan-rows",
         "NaN in whole rows",
         "a row reduction that divides by zero or subtracts infinities: a row that is fully masked, or the maximum of a row of on-chip memory that was never loaded",
+    ),
+    entry(
+        Kind::WholeTiles,
+        "whole-tiles",
+        "whole tiles at the end",
+        "a loop over tiles that ends too early or takes the wrong step: core `i` has tiles `i`, `i + get_block_num()` and so on, as long as there are any",
     ),
     entry(
         Kind::Tail,

@@ -1,7 +1,7 @@
 //! Where the wrong elements are: head, tail, a block, one block in so many, rows, columns, a tile.
 
 use super::sight::Sight;
-use super::{Kind, Pattern};
+use super::{Division, Kind, Pattern};
 
 /// In a part that is wrong as a whole, at least so many elements are wrong. The others are right by chance.
 const DENSE: f64 = 0.3;
@@ -14,13 +14,43 @@ pub(super) fn find(sight: &Sight<'_>) -> Option<Pattern> {
     let held = held(sight);
     let (rows, width) = sight.rows();
     if rows > 1 && width > 1 {
-        let found =
-            tile(sight, rows, width).or_else(|| by_rows(sight, width)).or_else(|| by_columns(sight, rows, width));
+        let found = end_of_a_row(sight, width)
+            .or_else(|| tile(sight, rows, width))
+            .or_else(|| by_rows(sight, width))
+            .or_else(|| by_columns(sight, rows, width));
         if let Some(found) = found {
             return Some(found.pattern(&held));
         }
     }
     place(&sight.wrong, "elements", 1).map(|found| found.pattern(&held))
+}
+
+/// Whole tiles at the end of the output, and nothing else: whoever divided it knows more of that than its elements show.
+pub(super) fn whole_tiles(sight: &Sight<'_>, division: Division) -> Option<Pattern> {
+    let Division { tile, cores } = division;
+    let first = sight.wrong.iter().position(|wrong| *wrong)?;
+    let missing = sight.len - first;
+    // A first element that is right by chance hides where the tile begins.
+    let start = first - first % tile;
+    let dense = sight.wrong_count as f64 > DENSE * missing as f64;
+    let to_the_end = sight.wrong.iter().rev().position(|wrong| *wrong)? <= tile / 8;
+    if start == 0 || (first - start) > tile / 8 || sight.len - start < tile || !dense || !to_the_end {
+        return None;
+    }
+    let len = sight.len;
+    let text = if cores.checked_mul(tile) == Some(start) {
+        format!(
+            "elements {start} to {} of {len}: all but the first tile of {tile} of each of the {cores} cores",
+            len - 1
+        )
+    } else if len.is_multiple_of(tile) {
+        let count = (len - start) / tile;
+        let tiles = if count == 1 { "the last tile".to_owned() } else { format!("the last {count} tiles") };
+        format!("elements {start} to {} of {len}: {tiles} of {tile}, and the last one is full", len - 1)
+    } else {
+        return None;
+    };
+    Some(Place { kind: Kind::WholeTiles, text }.pattern(&held(sight)))
 }
 
 /// A place in words.
@@ -45,7 +75,7 @@ fn held(sight: &Sight<'_>) -> String {
         return "; they are 0".to_owned();
     }
     if most(&|at| sight.a(at).is_nan()) {
-        return "; they are NaN".to_owned();
+        return "; they are NaN, as on-chip memory is on the CPU before something is in it".to_owned();
     }
     String::new()
 }
@@ -81,6 +111,18 @@ fn by_columns(sight: &Sight<'_>, rows: usize, width: usize) -> Option<Place> {
         place.kind = Kind::RowTail;
     }
     Some(place)
+}
+
+/// Part of one row that is the end of the tensor, or its beginning: a kernel that takes a matrix for a vector leaves that.
+fn end_of_a_row(sight: &Sight<'_>, width: usize) -> Option<Place> {
+    let wrong = |at: &usize| sight.wrong[*at];
+    let (first, last) = ((0..sight.len).find(wrong)?, (0..sight.len).rev().find(wrong)?);
+    // A whole row is called by its number.
+    let whole = first.is_multiple_of(width) && (last + 1).is_multiple_of(width);
+    if first / width != last / width || last == first || whole {
+        return None;
+    }
+    place(&sight.wrong, "elements", 1).filter(|place| matches!(place.kind, Kind::Tail | Kind::Head))
 }
 
 /// A rectangle of rows and columns.

@@ -45,6 +45,17 @@ pub struct Clues<'a> {
     pub previous: Option<&'a Tensor>,
     /// What the kernel was given, by name.
     pub inputs: &'a [(String, Tensor)],
+    /// How the output is shared out.
+    pub division: Option<Division>,
+}
+
+/// How cores share out an output: in tiles, in the order of the elements, to each core one and then to each the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Division {
+    /// Elements of a tile, at least 1.
+    pub tile: usize,
+    /// Cores, at least 1.
+    pub cores: usize,
 }
 
 /// More elements than this are not searched for patterns.
@@ -79,7 +90,8 @@ pub(crate) fn find_in(sight: &Sight<'_>, clues: &Clues<'_>) -> Vec<Pattern> {
         }
         transform => {
             patterns.extend(values::some(sight));
-            patterns.extend(geometry::find(sight));
+            let tiles = clues.division.and_then(|division| geometry::whole_tiles(sight, division));
+            patterns.extend(tiles.or_else(|| geometry::find(sight)));
             patterns.extend(transform);
         }
     }

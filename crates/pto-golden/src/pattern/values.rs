@@ -19,8 +19,17 @@ pub(super) fn everywhere(sight: &Sight<'_>) -> Option<Pattern> {
     if !first.is_nan() && (0..sight.len).all(|at| sight.a(at) == first) {
         return Some(match first {
             0.0 => Pattern::new(Kind::AllZero, format!("all {} elements are 0", sight.len)),
-            value => Pattern::new(Kind::Constant, format!("all {} elements are {value}", sight.len)),
+            value => {
+                let fresh = match sight.bytes_of(sight.actual, 0).iter().all(|byte| *byte == 0xFF) {
+                    true => ", as on-chip memory is on the CPU before something is in it",
+                    false => "",
+                };
+                Pattern::new(Kind::Constant, format!("all {} elements are {value}{fresh}", sight.len))
+            }
         });
+    }
+    if (0..sight.len).all(|at| sight.a(at).is_nan() && !sight.is_unwritten(at)) {
+        return Some(Pattern::new(Kind::AllNan, format!("all {} elements are NaN", sight.len)));
     }
     reinterpreted(sight)
 }

@@ -188,7 +188,7 @@ fn explain(
     };
     let spec = rules.of(&judged.named.name);
     let rule = spec.rule(expected.dtype()).unwrap_or(Rule::default_for(expected.dtype())); // it was usable before
-    let clues = Clues { previous: before.as_ref(), inputs };
+    let clues = Clues { previous: before.as_ref(), inputs, division: None };
     judged.named.report.patterns = pattern::find(actual, expected, &rule, &spec.options(), &clues);
     Ok(())
 }

@@ -21,7 +21,7 @@ struct Score {
 fn judge(subject: &Subject, fault: &Fault) -> (Vec<&'static str>, bool) {
     let rule = Rule::default_for(subject.dtype);
     let options = Options { poisoned: true, ..Options::default() };
-    let clues = Clues { previous: fault.previous.as_ref(), inputs: &fault.inputs };
+    let clues = Clues { previous: fault.previous.as_ref(), inputs: &fault.inputs, division: fault.division };
     let found = find(&fault.actual, &fault.expected, &rule, &options, &clues);
     let verdict = pto_golden::judge(&fault.actual, &fault.expected, &rule, &options);
     (found.into_iter().map(|pattern| pattern.id).collect(), verdict.passed())

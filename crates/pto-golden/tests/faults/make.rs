@@ -1,5 +1,6 @@
 //! Faults the way kernels make them, on tensors of several dtypes and shapes.
 
+use pto_golden::pattern::Division;
 use pto_golden::{DType, Fill, Tensor, poison};
 
 /// A tensor that faults are made on.
@@ -49,6 +50,7 @@ pub(crate) struct Fault {
     pub expected: Tensor,
     pub previous: Option<Tensor>,
     pub inputs: Vec<(String, Tensor)>,
+    pub division: Option<Division>,
 }
 
 impl Subject {
@@ -91,7 +93,15 @@ impl<'a> Draft<'a> {
     fn fault(self, kind: &'static str, what: impl Into<String>) -> Fault {
         let array = ndarray::ArrayD::from_shape_vec(self.subject.shape, self.actual).unwrap();
         let actual = Tensor::from_f64(self.subject.dtype, &array);
-        Fault { kind, what: what.into(), actual, expected: self.expected, previous: None, inputs: Vec::new() }
+        Fault {
+            kind,
+            what: what.into(),
+            actual,
+            expected: self.expected,
+            previous: None,
+            inputs: Vec::new(),
+            division: None,
+        }
     }
 
     /// Sets what `is` chooses to something that a wrong kernel leaves there.
@@ -143,6 +153,7 @@ pub(crate) fn faults(subject: &Subject) -> Vec<Fault> {
     all.extend(arithmetic(subject));
     all.extend(places(subject));
     all.extend(values(subject));
+    all.extend(tiles(subject));
     all
 }
 
@@ -160,7 +171,10 @@ fn wholes(subject: &Subject) -> Vec<Fault> {
     let mut copied = draft().fault("input-copied", "the second input");
     copied.actual = input.clone();
     copied.inputs = vec![("x".to_owned(), subject.golden(70)), ("z".to_owned(), input)];
-    vec![
+    let mut nan = draft();
+    nan.actual.fill(f64::NAN);
+    let nan = subject.dtype.is_float().then(|| nan.fault("all-nan", ""));
+    let all = vec![
         draft().unwritten("never-written", "", |_| true),
         draft().spoil(Spoil::Zero, |_| true).fault("all-zero", ""),
         {
@@ -171,7 +185,8 @@ fn wholes(subject: &Subject) -> Vec<Fault> {
         stale,
         part,
         copied,
-    ]
+    ];
+    all.into_iter().chain(nan).collect()
 }
 
 fn moves(subject: &Subject) -> Vec<Fault> {
@@ -256,12 +271,37 @@ fn places(subject: &Subject) -> Vec<Fault> {
         return all;
     }
     add("tail", "three rows", &|at| at / width >= rows - 3);
+    add("tail", "two rows and a third", &|at| at >= len - 2 * width - width / 3);
+    add("tail", "a third of the last row", &|at| at >= len - width / 3);
+    add("head", "half of the first row", &|at| at < width / 2);
     add("head", "four rows", &|at| at / width < 4);
     add("block", "five rows", &|at| (6..11).contains(&(at / width)));
     add("row-stripes", "every second row", &|at| at / width % 2 == 1);
     add("row-stripes", "every fourth two", &|at| at / width % 8 / 2 == 1);
     add("row-tail", "of 7 columns", &|at| at % width >= width - 7);
     add("tile", "16 x 16", &|at| (16..32).contains(&(at % width)) && (8..24).contains(&(at / width)));
+    all
+}
+
+/// Five tiles and a part on four cores: the second turn is missing. And the last of four full ones.
+fn tiles(subject: &Subject) -> Vec<Fault> {
+    let len = subject.len();
+    let mut all = Vec::new();
+    let mut add = |tile: usize, cores: usize, what: &str, from: usize| {
+        let division = Some(Division { tile, cores });
+        for how in [Spoil::Zero, Spoil::Other, Spoil::Half] {
+            let fault =
+                Draft::new(subject, 12).spoil(how, |at| at >= from).fault("whole-tiles", format!("{what}, {how:?}"));
+            all.push(Fault { division, ..fault });
+        }
+        let fault = Draft::new(subject, 13).unwritten("whole-tiles", format!("{what}, unwritten"), |at| at >= from);
+        all.push(Fault { division, ..fault });
+    };
+    let tile = len / 5 - 3;
+    add(tile, 4, "the second turn", 4 * tile);
+    if len.is_multiple_of(4) {
+        add(len / 4, 48, "the last of four", len / 4 * 3);
+    }
     all
 }
 
@@ -388,6 +428,7 @@ fn reinterpreted(subject: &Subject) -> Vec<Fault> {
             expected: fault.expected.clone(),
             previous: None,
             inputs: Vec::new(),
+            division: None,
         });
     }
     all

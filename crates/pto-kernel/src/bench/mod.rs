@@ -90,7 +90,7 @@ pub fn bench_kernels(
     }
     let tried = suite.each(|kernel| match bench_kernel(cx, workshop, kernel, options) {
         Err(error) if error.fault() == Fault::Interrupt => {
-            let why = NotTried { status: KernelStatus::Interrupted, problem: Problem::from(&error) };
+            let why = NotTried { status: KernelStatus::Interrupted, problem: Problem::from(&error), usage: false };
             let result = KernelResult::not_tried(kernel.name.clone(), kernel.path.clone(), target, why);
             Ok(BenchedKernel::not_tried(result))
         }

@@ -20,6 +20,7 @@ mod literal;
 mod macros;
 mod manifest;
 mod rule;
+mod sync;
 mod tree;
 mod unit;
 mod vector_mask;
@@ -121,6 +122,7 @@ pub fn lint_source(source: &Source, subject: &Subject) -> Vec<Finding> {
     findings.extend(launch::check(source));
     findings.extend(vector_mask::check(&unit, subject));
     findings.extend(flags::check(&unit));
+    findings.extend(sync::check(&unit));
     findings.sort();
     findings.dedup();
     findings

@@ -17,6 +17,8 @@ pub enum Rule {
     HardwareLiteral,
     /// A `set_flag` without its `wait_flag`, or the reverse, on some path.
     UnpairedFlag,
+    /// A tile that one pipe writes and another reads, with nothing that waits in between.
+    MissingSync,
     /// A macro with the name of a pipe.
     PipeMacro,
     /// A guard that is never true for what the code is built for.
@@ -29,11 +31,12 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::VectorMask,
         Self::BlockDimGrows,
         Self::HardwareLiteral,
         Self::UnpairedFlag,
+        Self::MissingSync,
         Self::PipeMacro,
         Self::GuardGeneration,
         Self::StreamInTimedLoop,
@@ -47,6 +50,7 @@ impl Rule {
             Self::BlockDimGrows => "block-dim-grows",
             Self::HardwareLiteral => "hardware-literal",
             Self::UnpairedFlag => "unpaired-flag",
+            Self::MissingSync => "missing-sync",
             Self::PipeMacro => "pipe-macro",
             Self::GuardGeneration => "guard-generation",
             Self::StreamInTimedLoop => "stream-in-timed-loop",
@@ -69,6 +73,10 @@ impl Rule {
             Self::UnpairedFlag => {
                 "a wait for a flag that nobody set hangs the core, and a flag that nobody waited for is still set for the \
                  next kernel"
+            }
+            Self::MissingSync => {
+                "the pipes of a core run at once: on a card the tile is read before it is written; the CPU runs instructions in \
+                 their order and shows nothing"
             }
             Self::PipeMacro => {
                 "pipes are enumerators: `#ifndef` does not see them, so the macro always wins, moves the instruction to \

@@ -76,6 +76,12 @@ impl<'a> Unit<'a> {
         kernels.filter_map(|function| definition(self.source, function)).collect()
     }
 
+    /// The functions of the source itself that have a body.
+    pub(super) fn bodies(&self) -> Vec<Definition<'_>> {
+        let functions = self.source.functions().iter();
+        functions.filter_map(|function| definition(self.source, function)).collect()
+    }
+
     /// What a name can stand for: more than one where it is overloaded, or where `#if` chooses.
     pub(super) fn definitions(&self, name: &str) -> Vec<Definition<'_>> {
         let places = self.functions.get(name).map(Vec::as_slice).unwrap_or_default();

@@ -13,7 +13,7 @@ const DEEPEST: usize = 12;
 
 /// Instructions of PTO-ISA that the vector pipe runs on every core that has one. Those that move data run elsewhere, or
 /// depending on their operands.
-const VECTOR: [&str; 62] = [
+pub(super) const VECTOR: [&str; 62] = [
     "TADD",
     "TSUB",
     "TMUL",

@@ -12,6 +12,8 @@ use super::model::{BLOCK_DIM, STREAM};
 use super::{fill, is_identifier};
 
 const KEYS: [&str; 7] = ["name", "dir", "dtype", "shape", "fill", "scalar", "value"];
+/// What to write for `[arg]`.
+pub(super) const EACH_ARG: &str = "write `[[arg]]` above each argument";
 const TENSOR_ONLY: [&str; 4] = ["dir", "dtype", "shape", "fill"];
 
 /// Reads all arguments; at least one tensor has to be written. `None` if any of them was not understood: what refers to
@@ -21,6 +23,10 @@ pub(super) fn read(node: Option<&Node<'_>>, dims: &Dims, sink: &mut Sink<'_>) ->
         sink.error(0..0, "kernel.toml has no [[arg]] section");
         return None;
     };
+    if matches!(node.get_ref(), DeValue::Table(_)) {
+        sink.error_with(node.span(), "`[arg]` is one table, expected an array of them", Some(EACH_ARG.to_owned()));
+        return None;
+    }
     let items = array(node, "[[arg]]", sink)?;
     let mut args: Vec<At<Arg>> = Vec::new();
     let mut understood = true;
@@ -140,6 +146,11 @@ fn shape(fields: &Fields<'_>, name: &str, dims: &Dims, sink: &mut Sink<'_>) -> O
 
 /// A list of lengths; all that is wrong with them is found.
 pub(super) fn extents(node: &Node<'_>, what: &str, dims: &Dims, sink: &mut Sink<'_>) -> Option<Vec<pto_golden::Expr>> {
+    if let DeValue::String(text) = node.get_ref() {
+        let help = Some(format!("write `[\"{text}\"]`"));
+        sink.error_with(node.span(), format!("{what} is a string, expected an array"), help);
+        return None;
+    }
     let extents: Vec<_> = array(node, what, sink)?.iter().map(|item| extent(item, what, dims, sink)).collect();
     extents.into_iter().collect()
 }
@@ -173,9 +184,14 @@ fn scalar_type(fields: &Fields<'_>, name: &str, sink: &mut Sink<'_>) -> Option<S
     let found = ScalarType::by_name(&text.value);
     if found.is_none() {
         // `uint32_t` is a type the user knows; the manifest calls it `u32`.
-        let same = text.value.parse::<DType>().ok().and_then(|dtype| ScalarType::by_name(dtype.name()));
+        let same_kind = text.value.parse::<DType>().ok();
+        let same = same_kind.and_then(|dtype| ScalarType::by_name(dtype.name()));
         let help = match same {
             Some(scalar) => Some(format!("write `{scalar}`")),
+            None if same_kind.is_some_and(|dtype| dtype == DType::Bool) => Some("pass it as `u8`".to_owned()),
+            None if same_kind.is_some_and(DType::is_float) => {
+                Some("pass it as `f32`, and let the kernel round it: a launcher takes no shorter float".to_owned())
+            }
             None => nearest_help(&text.value, ScalarType::ALL.map(ScalarType::name)),
         };
         sink.error_with(text.span, format!("unknown scalar type `{}` of `{name}`", text.value), help);

@@ -123,17 +123,22 @@ const LONGEST_COMPARED: usize = 64;
 /// Help for a name that is not one of `known`: the nearest one, or all of them.
 pub(crate) fn nearest_help<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: BTreeSet<&str> = known.into_iter().collect();
+    match nearest(found, known.iter().copied()) {
+        Some(nearest) => Some(format!("did you mean `{nearest}`?")),
+        None if known.is_empty() => None,
+        None => Some(format!("expected {}", alternatives(known))),
+    }
+}
+
+/// The name that was meant. Half of it may differ: with more it is another word.
+pub(crate) fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // The distance takes quadratic time, and nobody mistypes a name into one this long.
     if found.len() > LONGEST_COMPARED {
-        return Some(format!("expected {}", alternatives(known)));
+        return None;
     }
     let distance = |name: &&str| strsim::damerau_levenshtein(found, name);
-    let nearest = known.iter().copied().min_by_key(distance)?;
-    // Half of the name may differ: with more it is another word, and the list says more.
-    if distance(&nearest) * 2 <= nearest.chars().count().max(found.chars().count()) {
-        return Some(format!("did you mean `{nearest}`?"));
-    }
-    Some(format!("expected {}", alternatives(known)))
+    let nearest = known.into_iter().min_by_key(distance)?;
+    (distance(&nearest) * 2 <= nearest.chars().count().max(found.chars().count())).then_some(nearest)
 }
 
 /// `` `a`, `b` and `c` ``.

@@ -48,7 +48,10 @@ fn dim(value: &Node<'_>, name: &str, sink: &mut Sink<'_>) -> Option<Dim> {
         }
         DeValue::String(text) if text == "dynamic" => Some(Dim::Dynamic),
         DeValue::String(text) => {
-            let help = nearest_help(text, ["dynamic"]);
+            let help = match text.trim().parse::<i64>() {
+                Ok(length) => Some(format!("remove the quotes: `{name} = {length}`")),
+                Err(_) => nearest_help(text, ["dynamic"]),
+            };
             let message = format!("dim `{name}` is `{text}`, expected \"dynamic\" or a whole number");
             sink.error_with(value.span(), message, help);
             None

@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::diagnostic::{Sink, nearest_help};
+use super::diagnostic::{Sink, nearest, nearest_help};
 
 /// A TOML value and where it stands.
 pub(crate) type Node<'a> = Spanned<DeValue<'a>>;
@@ -67,6 +67,12 @@ impl<'a> Fields<'a> {
 
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
+    }
+
+    /// Whether a key of the table that is not `known` can only be meant for this one.
+    pub(crate) fn misspells(&self, key: &str, known: &[&'static str]) -> bool {
+        let words = self.table.keys().map(|key| key.get_ref().as_ref());
+        words.filter(|word| !known.contains(word)).any(|word| nearest(word, known.iter().copied()) == Some(key))
     }
 
     /// Reports a key that has to be there.

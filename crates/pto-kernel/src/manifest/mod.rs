@@ -18,6 +18,7 @@ mod launch;
 mod lint;
 mod model;
 mod ptoas;
+mod syntax;
 mod tolerance;
 
 use std::path::{Path, PathBuf};
@@ -83,9 +84,7 @@ impl Manifest {
 /// Reads all sections. `None` only together with at least one finding.
 fn read(path: &Path, text: &str, sink: &mut Sink<'_>) -> Option<Manifest> {
     let (document, syntax) = DeTable::parse_recoverable(text);
-    for error in &syntax {
-        sink.error(error.span().unwrap_or(0..0), error.message());
-    }
+    syntax::report(text, &syntax, sink);
     if sink.errors() > 0 {
         return None; // what was recovered would only give findings that follow from these
     }
@@ -141,7 +140,10 @@ fn section<'a>(
 ) -> Option<Fields<'a>> {
     let key = name.trim_matches(['[', ']']);
     let Some(node) = root.get(key) else {
-        sink.error(0..0, format!("{FILE_NAME} has no {name} section"));
+        // A section whose name is misspelt is there: that was said.
+        if !root.misspells(key, &SECTIONS) {
+            sink.error(0..0, format!("{FILE_NAME} has no {name} section"));
+        }
         return None;
     };
     open_table(node, name, known, sink)

@@ -203,7 +203,11 @@ fn stated(manifest: &Manifest) -> Item {
         best = Some(best.map_or(lacking.clone(), |best| if lacking.len() < best.len() { lacking } else { best }));
     }
     let lacking = best.unwrap_or(words);
-    let evidence = format!("neither `README.md` nor `{VERIFICATION}` states `{}`", lacking.join("`, `"));
+    let evidence = format!(
+        "`README.md` or `{VERIFICATION}` beside the kernel has to say which dims are dynamic and which static, and what \
+         `block_dim` is; the words that are missing: `{}`",
+        lacking.join("`, `")
+    );
     item(
         "stated",
         ItemStatus::Missing,

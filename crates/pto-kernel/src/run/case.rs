@@ -78,7 +78,7 @@ impl CaseRunner<'_> {
         match golden::make(self.cx, self.manifest, &bound, &inputs)? {
             Err(why) => {
                 result.status = CaseStatus::NoGolden;
-                result.message = why;
+                (result.message, result.hint) = (why.why, why.hint);
             }
             Ok(golden) => {
                 self.launch_and_judge(case, &bound, &inputs, &golden, &mut result)?;

@@ -38,6 +38,8 @@ pub struct CaseResult {
     pub repeats: Repeats,
     /// The comparison of each output, of the first repeat that is wrong, else of the first of all.
     pub outputs: BTreeMap<String, OutputReport>,
+    /// The first input that the kernel wrote to, in words.
+    pub overwritten: Option<String>,
     /// What the kernel's runtime counted.
     pub notes: Vec<Note>,
     /// From launch to end by the stream's clock, in seconds; the middle one of the repeats. On the CPU this measures the simulator.
@@ -126,6 +128,7 @@ impl CaseResult {
             launch: None,
             repeats: Repeats::asked(repeats),
             outputs: BTreeMap::new(),
+            overwritten: None,
             notes: Vec::new(),
             device_seconds: None,
             seconds: 0.0,

@@ -297,6 +297,25 @@ impl RunError {
         }
     }
 
+    /// Whether what was asked for is wrong, and no file: then nothing was learned about the kernel, and what is known of it
+    /// from runs before stays as it is.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::InManifest { source, .. } => source.is_usage(),
+            Self::NoPath(error) => error.is_usage(),
+            Self::Kernel(KernelError::CaseFilter { .. })
+            | Self::NotATarget { .. }
+            | Self::WrongSoc { .. }
+            | Self::BadDeadline(_)
+            | Self::BadDevice(_)
+            | Self::BadSoc { .. }
+            | Self::BadRepeats { .. }
+            | Self::Cpu(CpuError::BadDeadline(_))
+            | Self::Plan(PlanError::BadDeadline(_)) => true,
+            _ => false,
+        }
+    }
+
     /// Whether nothing is wrong but the target or SoC, which are not this kernel's.
     pub fn is_about_the_target(&self) -> bool {
         matches!(self, Self::NotATarget { .. } | Self::WrongSoc { .. })

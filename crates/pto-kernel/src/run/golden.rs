@@ -18,7 +18,21 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 const LAST_LINES: usize = 6;
 
 /// Golden tensors by output, or why there are none: the latter is the case's verdict, for the golden is part of it.
-pub(super) type Made = Result<BTreeMap<String, Tensor>, String>;
+pub(super) type Made = Result<BTreeMap<String, Tensor>, NoGolden>;
+
+/// Why there are no golden tensors.
+#[derive(Debug)]
+pub(super) struct NoGolden {
+    pub(super) why: String,
+    /// What to do about it, where that is known.
+    pub(super) hint: Option<String>,
+}
+
+impl From<String> for NoGolden {
+    fn from(why: String) -> Self {
+        Self { why, hint: None }
+    }
+}
 
 /// Makes the golden tensors of a case.
 pub(super) fn make(
@@ -123,7 +137,9 @@ fn by_command(
         npy::write(given.join(format!("{name}.npy")), tensor)?;
     }
     fs_err::write(scratch.path().join("case.json"), case_json(manifest, bound)).map_err(RunError::Io)?;
-    let Some((program, rest)) = argv.split_first() else { return Ok(Err("the golden command is empty".to_owned())) };
+    let Some((program, rest)) = argv.split_first() else {
+        return Ok(Err("the golden command is empty".to_owned().into()));
+    };
     let kernel_dir = cx.cwd().join(&manifest.dir);
     // A file of the kernel's directory is meant by its name there; everything else is passed as it is.
     let word = |word: &String| {
@@ -131,7 +147,8 @@ fn by_command(
         if there.is_file() { there.into_os_string() } else { word.into() }
     };
     if let Some(script) = argv.iter().find(|word| is_script(word) && !kernel_dir.join(word).is_file()) {
-        return Ok(Err(format!("the golden command names `{script}`, which is not in `{}`", manifest.dir.display())));
+        let why = format!("the golden command names `{script}`, which is not in `{}`", manifest.dir.display());
+        return Ok(Err(why.into()));
     }
     let output = Invocation::new(word(program))
         .args(rest.iter().map(word))
@@ -143,7 +160,8 @@ fn by_command(
         Ok(output) if output.status == pto_process::Status::Interrupted => Err(RunError::Interrupted),
         Ok(output) if output.success() => Ok(from_dir(manifest, bound, &wanted, scratch.path())),
         Ok(output) => {
-            Ok(Err(format!("the golden command `{}` {}{}", argv.join(" "), output.status, last_words(&output))))
+            let why = format!("the golden command `{}` {}{}", argv.join(" "), output.status, last_words(&output));
+            Ok(Err(why.into()))
         }
         Err(error) if error.is_interrupted() => Err(RunError::Interrupted),
         Err(error) => Err(RunError::GoldenProgram(error)),
@@ -181,31 +199,33 @@ fn from_dir(manifest: &Manifest, bound: &BoundCase, dir: &Path, hidden: &Path) -
         let names = [format!("{}.golden.npy", arg.name), format!("{}.npy", arg.name)];
         let Some(path) = names.iter().map(|name| dir.join(name)).find(|path| path.is_file()) else {
             let directory = shown(dir);
-            return Err(if hidden.as_os_str().is_empty() {
+            let why = if hidden.as_os_str().is_empty() {
                 format!("there is no `{}` in {directory}", names[1])
             } else {
                 format!(
                     "the golden command wrote no `{}`",
                     dir.strip_prefix(hidden).unwrap_or(dir).join(&names[1]).display()
                 )
-            });
+            };
+            return Err(why.into());
         };
         let tensor = npy::read_as(&path, spec.dtype).map_err(|error| {
-            with_causes(&error)
-                .replace(&path.display().to_string(), &path.strip_prefix(hidden).unwrap_or(&path).display().to_string())
+            let known_as = path.strip_prefix(hidden).unwrap_or(&path).display().to_string();
+            NoGolden { why: with_causes(&error).replace(&path.display().to_string(), &known_as), hint: error.hint() }
         })?;
         if let Some((_, declared)) = bound.tensors().find(|(name, _)| *name == arg.name)
             && declared.shape != tensor.shape()
             && declared.valid.as_deref() != Some(tensor.shape())
         {
-            return Err(format!(
+            let why = format!(
                 "{} has shape {:?}; `{}` has {:?} in case {}",
                 shown(&path),
                 tensor.shape(),
                 arg.name,
                 declared.shape,
                 bound.case
-            ));
+            );
+            return Err(why.into());
         }
         golden.insert(arg.name.clone(), tensor);
     }
@@ -215,7 +235,7 @@ fn from_dir(manifest: &Manifest, bound: &BoundCase, dir: &Path, hidden: &Path) -
         let stem =
             path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().trim_end_matches(".golden").to_owned();
         if path.extension().is_some_and(|extension| extension == "npy") && !known(&stem) {
-            return Err(format!("{} is the golden of no argument", shown(&path)));
+            return Err(format!("{} is the golden of no argument", shown(&path)).into());
         }
     }
     Ok(golden)

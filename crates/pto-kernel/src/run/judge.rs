@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use pto_golden::pattern::{self, Clues, Division};
 use pto_golden::suite::Tail;
-use pto_golden::{Criterion, Options, Region, Report as OutputReport, Tensor, compare_set};
+use pto_golden::{Criterion, Options, Region, Report as OutputReport, Rule, Tensor, compare_set};
 use pto_launch::{Launched, Verdict};
 
 use super::case_result::{CaseResult, CaseStatus};
 use super::deadlines;
 use super::error::RunError;
-use crate::cases::{BoundCase, BoundValue};
-use crate::manifest::{Dir, Manifest, SignatureItem};
+use crate::cases::{BoundCase, BoundValue, tile};
+use crate::manifest::{ArgKind, Dir, Manifest, SignatureItem};
 
 /// As many of the last bytes that a kernel wrote are kept.
 const KEPT_OUTPUT: usize = 2000;
@@ -45,7 +46,7 @@ pub(super) fn judge(
         None => judge_outputs(&Judge { manifest, bound, inputs, golden }, &mut launched, result)?,
     };
     if !result.passed() && !launched.said.trim().is_empty() {
-        result.captured_output = Some(tail(&launched.said));
+        result.captured_output = Some(tail(&with_buffer_names(launched.said, manifest, bound)));
     }
     Ok(())
 }
@@ -63,6 +64,7 @@ struct Judged {
     passed: bool,
     message: String,
     outputs: BTreeMap<String, OutputReport>,
+    overwritten: Option<String>,
 }
 
 /// Repeats that gave the same bits have the same verdict, so each variant is judged once.
@@ -80,7 +82,7 @@ fn judge_outputs(judge: &Judge<'_>, launched: &mut Launched, result: &mut CaseRe
         }
     }
     result.repeats.take_verdicts(launched, &right);
-    (result.message, result.outputs) = (shown.message, shown.outputs);
+    (result.message, result.outputs, result.overwritten) = (shown.message, shown.outputs, shown.overwritten);
     if result.repeats.deterministic == Some(false) {
         result.message = result.repeats.sentence();
         if let Some(reason) = judge.manifest.launch.may_vary.as_ref().filter(|_| right.iter().all(|right| *right)) {
@@ -98,17 +100,43 @@ impl Judge<'_> {
     fn one(&self, outputs: BTreeMap<String, Vec<u8>>) -> Result<(Judged, BTreeMap<String, Tensor>), RunError> {
         let changed = changed_input(self.bound, self.inputs, &outputs);
         let actual = tensors(self.bound, outputs)?;
-        let report = compare_set(&actual, self.golden, |name, golden| {
+        let mut report = compare_set(&actual, self.golden, |name, golden| {
             let tensor = |scores: &str| self.inputs.get(scores).or_else(|| actual.get(scores));
             criterion(self.manifest, self.bound, name, golden, tensor)
         });
-        let (passed, message) = (report.passed(), report.summary());
-        let judged = match changed.filter(|_| passed) {
-            Some(change) => Judged { passed: false, message: change, outputs: report.outputs },
-            None => Judged { passed, message, outputs: report.outputs },
-        };
-        Ok((judged, actual))
+        for (name, output) in report.outputs.iter_mut().filter(|(_, output)| !output.passed()) {
+            self.look_again(name, &actual, output);
+        }
+        let right = report.passed();
+        let message = changed.clone().filter(|_| right).unwrap_or_else(|| report.summary());
+        let passed = right && changed.is_none();
+        Ok((Judged { passed, message, outputs: report.outputs, overwritten: changed }, actual))
     }
+
+    /// How an output is wrong, with what only the launch knows: the inputs, and how cores share the output out.
+    fn look_again(&self, name: &str, actual: &BTreeMap<String, Tensor>, output: &mut OutputReport) {
+        let (Some(found), Some(golden)) = (actual.get(name), self.golden.get(name)) else { return };
+        let criterion = criterion(self.manifest, self.bound, name, golden, |_| None);
+        // Of a part, and of indices, the elements are not those of the whole.
+        if criterion.region.is_some() || matches!(criterion.rule, Rule::TopK { .. }) {
+            return;
+        }
+        let inputs: Vec<(String, Tensor)> =
+            self.inputs.iter().map(|(name, tensor)| (name.clone(), tensor.clone())).collect();
+        let clues = Clues { inputs: &inputs, division: division(self.manifest, self.bound, name), previous: None };
+        output.patterns = pattern::find(found, golden, &criterion.rule, &criterion.options, &clues);
+    }
+}
+
+/// How cores share an output out, if its outermost extent is a dim with a known tile.
+fn division(manifest: &Manifest, bound: &BoundCase, output: &str) -> Option<Division> {
+    let (_, tensor) = bound.tensors().find(|(name, _)| *name == output)?;
+    let declared = manifest.args.iter().find(|arg| arg.name == output)?;
+    let ArgKind::Tensor(declared) = &declared.kind else { return None };
+    let rows = usize::try_from(tile(manifest, declared.shape.first()?.source())?).ok()?;
+    let inner: usize = tensor.shape.iter().skip(1).product();
+    let (tile, cores) = (rows.checked_mul(inner)?, usize::try_from(bound.block_dim).ok()?);
+    (tile > 0).then_some(Division { tile, cores })
 }
 
 /// What an output is judged by in this case. `tensor` finds one by the name of its argument.

@@ -36,6 +36,11 @@ pub struct KernelResult {
     pub status: KernelStatus,
     /// Why it could not be tried, when it could not.
     pub error: Option<Problem>,
+    /// What to look at first where cases failed.
+    pub hints: Vec<String>,
+    /// Whether what was asked for is wrong, and no file: this says nothing about the kernel, and is not recorded.
+    #[serde(skip)]
+    pub usage: bool,
     /// Its cases.
     pub cases: Vec<CaseResult>,
     /// From start to end, in seconds.
@@ -115,6 +120,8 @@ pub struct NotTried {
     pub status: KernelStatus,
     /// Why.
     pub problem: Problem,
+    /// Whether what was asked for is wrong, and no file: [`RunError::is_usage`].
+    pub usage: bool,
 }
 
 /// How a kernel was built.
@@ -169,9 +176,16 @@ impl KernelResult {
             },
             build: Some(build),
             error: None,
+            hints: Vec::new(),
+            usage: false,
             cases,
             seconds: duration.as_secs_f64(),
         }
+    }
+
+    /// The same with what to look at first.
+    pub(super) fn with_hints(self, hints: Vec<String>) -> Self {
+        Self { hints, ..self }
     }
 
     /// The same of a kernel whose other cases were not begun, or not ended.
@@ -191,6 +205,8 @@ impl KernelResult {
             status: why.status,
             build: None,
             error: Some(why.problem),
+            hints: Vec::new(),
+            usage: why.usage,
             cases: Vec::new(),
             seconds: 0.0,
         }

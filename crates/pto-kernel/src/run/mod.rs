@@ -105,9 +105,10 @@ pub fn test_kernel(
         Err(error) => Err(error.in_manifest(manifest)),
     })?;
     let mut done: Vec<CaseResult> = results.into_iter().flatten().collect();
-    advice::advise(manifest, &mut done);
+    let hints = advice::advise(manifest, soc, &mut done);
     let interrupted = done.len() < cases.len();
-    let result = KernelResult::new(manifest, target, &launching, note, built.report, done, start.elapsed());
+    let result =
+        KernelResult::new(manifest, target, &launching, note, built.report, done, start.elapsed()).with_hints(hints);
     Ok(if interrupted { result.interrupted() } else { result })
 }
 

@@ -24,6 +24,14 @@ fn line(error: &RunError, manifest: &Manifest) -> Option<usize> {
     Some(text.get(..span.start)?.matches('\n').count() + 1)
 }
 
+/// The line of a key of a section, from 1.
+pub(super) fn line_of(manifest: &Manifest, name: &str, key: &str) -> Option<usize> {
+    let text = std::fs::read_to_string(&manifest.path).ok()?;
+    let document = DeTable::parse(&text).ok()?;
+    let span = section(document.get_ref(), name, key)?;
+    Some(text.get(..span.start)?.matches('\n').count() + 1)
+}
+
 fn span(error: &RunError, root: &DeTable<'_>) -> Option<Range<usize>> {
     match error {
         RunError::Kernel(KernelError::Evaluate { what, .. }) => match what {

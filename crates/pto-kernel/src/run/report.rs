@@ -51,6 +51,12 @@ impl Report {
         Self { schema: Self::SCHEMA, passed: all, interrupted, kernels, totals }
     }
 
+    /// Whether nothing was found out: what was asked for is wrong for every kernel.
+    pub fn is_usage(&self) -> bool {
+        let said = |kernel: &KernelResult| kernel.usage || kernel.status == KernelStatus::Skipped;
+        !self.kernels.is_empty() && self.kernels.iter().all(said)
+    }
+
     /// Writes it as JSON, whole or not at all: somebody may be reading the last one. Directories are made.
     ///
     /// # Errors

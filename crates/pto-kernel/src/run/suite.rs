@@ -71,7 +71,7 @@ fn not_tried(error: RunError, named: bool) -> Result<NotTried, RunError> {
         Fault::Input => KernelStatus::Malformed,
         Fault::Machine => KernelStatus::Blocked,
     };
-    Ok(NotTried { status, problem: Problem::from(&error) })
+    Ok(NotTried { status, problem: Problem::from(&error), usage: error.is_usage() })
 }
 
 /// Builds and tests all kernels of a suite. Once the user has asked for the end nothing new is begun, and the report says
@@ -93,7 +93,7 @@ pub fn test_kernels(
         };
         match tested {
             Err(error) if error.fault() == Fault::Interrupt => {
-                let why = NotTried { status: KernelStatus::Interrupted, problem: Problem::from(&error) };
+                let why = NotTried { status: KernelStatus::Interrupted, problem: Problem::from(&error), usage: false };
                 Ok(result(kernel.name.clone(), kernel.path.clone(), why))
             }
             tested => tested,

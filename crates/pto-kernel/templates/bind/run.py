@@ -75,28 +75,61 @@ def made_up(shape, dtype, random):
     return array
 
 
+class Wrong(Exception):
+    """What was given cannot be understood."""
+
+
+def read(words):
+    """Dims with their lengths and inputs with their arrays, from words like `n=1000` and `x=x.npy`."""
+    dims, tensors = {}, {}
+    inputs = [name for name, direction, *_ in _spec.TENSORS if direction in ("in", "inout")]
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise Wrong(f"`{word}` is not of the form NAME=VALUE")
+        if name in _spec.DYNAMIC:
+            if not value.isdecimal() or int(value) < 1:
+                raise Wrong(f"`{value}` is not a length of at least 1 for `{name}`")
+            dims[name] = int(value)
+        elif name in inputs:
+            try:
+                tensors[name] = numpy.load(value)
+            except OSError as error:
+                raise Wrong(f"cannot read `{value}`: {error.strerror or error}") from error
+            except (EOFError, ValueError) as error:
+                raise Wrong(f"`{value}` is no .npy file of numbers") from error
+            if not isinstance(tensors[name], numpy.ndarray):
+                raise Wrong(f"`{value}` holds several arrays, expected a .npy file")
+        else:
+            known = ", ".join(f"`{known}`" for known in [*_spec.DYNAMIC, *inputs])
+            raise Wrong(f"`{name}` is neither a dim nor an input; expected one of {known}")
+    return dims, tensors
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("given", nargs="*", metavar="NAME=VALUE", help="a dim with its length, or an input with its file")
     parser.add_argument("--out", metavar="DIRECTORY", help="write outputs there")
     parser.add_argument("--seed", type=int, default=1, help="for inputs that are made up")
     arguments = parser.parse_args()
-    given = dict(word.split("=", 1) for word in arguments.given)
-    dims = {name: int(given.pop(name)) for name in list(given) if name in _spec.DYNAMIC}
-    tensors = {name: numpy.load(file) for name, file in given.items()}
-    shapes = {name: tensor.shape for name, tensor in tensors.items()}
-    bound = _spec.Bound(shapes, dims, {}, _acl.cores())
-    random = numpy.random.default_rng(arguments.seed)
-    for name, direction, dtype, _ in _spec.TENSORS:
-        if direction in ("in", "inout") and name not in tensors:
-            tensors[name] = made_up(bound.shapes[name], dtype, random)
-    outputs = run(tensors, dims)
+    try:
+        dims, tensors = read(arguments.given)
+        shapes = {name: tensor.shape for name, tensor in tensors.items()}
+        bound = _spec.Bound(shapes, dims, {}, _acl.cores())
+        random = numpy.random.default_rng(arguments.seed)
+        for name, direction, dtype, _ in _spec.TENSORS:
+            if direction in ("in", "inout") and name not in tensors:
+                tensors[name] = made_up(bound.shapes[name], dtype, random)
+        outputs = run(tensors, dims)
+        if arguments.out:
+            os.makedirs(arguments.out, exist_ok=True)
+            for name, output in outputs.items():
+                numpy.save(os.path.join(arguments.out, f"{name}.npy"), output)
+    except (Wrong, _spec.Refused, TypeError, OSError) as error:
+        parser.error(str(error))
     summary = {"kernel": _spec.NAME, "target": _spec.TARGET, "dims": bound.dims, "block_dim": bound.block_dim, "outputs": {}}
     for name, output in outputs.items():
         summary["outputs"][name] = {"shape": list(output.shape), "dtype": str(output.dtype), "sum": float(numpy.sum(output, dtype=float))}
-        if arguments.out:
-            os.makedirs(arguments.out, exist_ok=True)
-            numpy.save(os.path.join(arguments.out, f"{name}.npy"), output)
     print(json.dumps(summary))
 
 

@@ -92,10 +92,18 @@ impl fmt::Display for Difference {
         let Self { index, actual, expected, error } = self;
         write!(f, "at {index:?}: {actual}, expected {expected}")?;
         match error {
+            // An error has no more digits than the elements: of two `f32` the difference is shown as one.
+            Some(error) if is_single(*actual) && is_single(*expected) => {
+                write!(f, " (off by {})", Scalar::Float(f64::from(*error as f32)))
+            }
             Some(error) => write!(f, " (off by {})", Scalar::Float(*error)),
             None => Ok(()),
         }
     }
+}
+
+fn is_single(value: Scalar) -> bool {
+    matches!(value, Scalar::Float(value) if value.is_nan() || f64::from(value as f32) == value)
 }
 
 /// The verdict, then what helps to find the cause, line by line.

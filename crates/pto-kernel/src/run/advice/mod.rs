@@ -1,6 +1,10 @@
 //! What to look at first when a case fails: what the manifest says may be wrong, and not the kernel.
 
-use pto_platform::Core;
+mod flags;
+mod names;
+mod sizes;
+
+use pto_platform::{Core, Soc};
 
 use super::case_result::CaseResult;
 use crate::adopt::{guarded_core, used_dtype};
@@ -10,19 +14,50 @@ use crate::source::{Function, Source};
 /// As many guesses are named; the first mended may mend the rest.
 const NAMED: usize = 4;
 
-/// Adds to the hint of each case that failed.
-pub(super) fn advise(manifest: &Manifest, cases: &mut [CaseResult]) {
-    let failed = |case: &&mut CaseResult| !case.passed() && case.is_verdict();
-    let advice: Vec<String> = if cases.iter().all(CaseResult::passed) {
-        Vec::new() // the sources are read for those only who have to look
-    } else {
-        let sources = manifest.read_sources().unwrap_or_default();
-        let core = other_core(manifest, &sources);
-        core.into_iter().chain(other_dtypes(manifest, &sources)).chain(guesses(manifest)).collect()
-    };
-    for case in cases.iter_mut().filter(failed) {
-        let hints: Vec<String> = case.hint.take().into_iter().chain(advice.iter().cloned()).collect();
-        case.hint = (!hints.is_empty()).then(|| hints.join("; "));
+/// What to look at first, for all cases that failed; and what single cases are told besides.
+pub(super) fn advise(manifest: &Manifest, soc: &Soc, cases: &mut [CaseResult]) -> Vec<String> {
+    sizes::crowded(manifest, soc, cases);
+    let flags = cases.iter().any(|case| !case.notes.is_empty());
+    let failed = cases.iter().any(|case| !case.passed() && case.is_verdict());
+    if !failed && !flags {
+        return Vec::new(); // the sources are read for those only who have to look
+    }
+    let sources = manifest.read_sources().unwrap_or_default();
+    flags::point(manifest, &sources, cases);
+    if !failed {
+        return Vec::new();
+    }
+    let called = Called::find(manifest, &sources);
+    let mut advice: Vec<String> = other_core(manifest, &sources).into_iter().collect();
+    if let Some(called) = &called {
+        advice.extend(names::swapped(manifest, called));
+        advice.extend(other_dtypes(manifest, called));
+    }
+    advice.extend(sizes::tails(manifest, cases));
+    advice.extend(guesses(manifest));
+    advice
+}
+
+/// What the manifest calls, as the source has it.
+struct Called<'a> {
+    source: &'a Source,
+    function: &'a Function,
+    /// What is passed for its parameters, one by one.
+    items: Vec<SignatureItem>,
+}
+
+impl<'a> Called<'a> {
+    fn find(manifest: &Manifest, sources: &'a [Source]) -> Option<Self> {
+        let (name, is_launcher) = match &manifest.entry {
+            Entry::Launcher(name) => (name, true),
+            Entry::Global(name) => (name, false),
+        };
+        let named = |f: &&Function| f.body.is_some() && (f.name == *name || f.qualified == *name);
+        let (source, function) =
+            sources.iter().find_map(|source| Some((source, source.functions().iter().find(named)?)))?;
+        let is_passed = |item: &&SignatureItem| is_launcher || matches!(item, SignatureItem::Arg(_));
+        let items = manifest.launch.signature.iter().filter(is_passed).cloned().collect();
+        Some(Self { source, function, items })
     }
 }
 
@@ -54,25 +89,14 @@ fn other_core(manifest: &Manifest, sources: &[Source]) -> Option<String> {
 }
 
 /// Tensors that the source uses as another dtype than the manifest says: then every byte of them is misread.
-fn other_dtypes(manifest: &Manifest, sources: &[Source]) -> Vec<String> {
-    let (name, is_launcher) = match &manifest.entry {
-        Entry::Launcher(name) => (name, true),
-        Entry::Global(name) => (name, false),
-    };
-    let entry = sources.iter().find_map(|source| {
-        let named = |f: &&Function| f.body.is_some() && (f.name == *name || f.qualified == *name);
-        Some((source, source.functions().iter().find(named)?))
-    });
-    let Some((source, function)) = entry else { return Vec::new() };
-    let is_passed = |item: &&SignatureItem| is_launcher || matches!(item, SignatureItem::Arg(_));
-    let passed = manifest.launch.signature.iter().filter(is_passed).enumerate();
+fn other_dtypes(manifest: &Manifest, called: &Called<'_>) -> Vec<String> {
     let differs = |(index, item): (usize, &SignatureItem)| {
         let SignatureItem::Arg(arg) = item else { return None };
         let arg = &manifest.args[*arg];
         let ArgKind::Tensor(tensor) = &arg.kind else { return None };
-        let used = used_dtype(source, function, index).filter(|used| *used != tensor.dtype)?;
+        let used = used_dtype(called.source, called.function, index).filter(|used| *used != tensor.dtype)?;
         let (path, line) = (manifest.path.display(), arg.line);
         Some(format!("{path}:{line}: `{}` is {}, and the source uses it as {used}", arg.name, tensor.dtype))
     };
-    passed.filter_map(differs).collect()
+    called.items.iter().enumerate().filter_map(differs).collect()
 }
