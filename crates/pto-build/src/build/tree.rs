@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pto_checkout::Checkout;
 use pto_context::Context;
 
-use super::artifacts::CACHE;
+use super::artifacts::{self, CACHE};
 use super::hands::Hands;
 use super::record::{self, Record};
 use crate::error::Error;
@@ -20,6 +20,8 @@ pub(crate) const KEPT_PTO_ISA: &str = "pto-isa.previous";
 /// Directories that CMake and the runtime's wheel are built in.
 #[derive(Debug, Clone)]
 pub(crate) struct BuildTree {
+    /// The checkout.
+    root: PathBuf,
     /// Of the project's own extension.
     pub(crate) native: PathBuf,
     /// Of the runtime's.
@@ -30,9 +32,9 @@ pub(crate) struct BuildTree {
 
 impl BuildTree {
     pub(crate) fn of(checkout: &Checkout) -> Self {
-        let root = checkout.root();
+        let root = checkout.root().to_owned();
         let (native, runtime) = (root.join("build"), root.join("runtime/build"));
-        Self { native, runtime, aside: checkout.dirs.git_dir.clone() }
+        Self { root, native, runtime, aside: checkout.dirs.git_dir.clone() }
     }
 
     /// A setting of CMake's cache.
@@ -58,12 +60,12 @@ impl BuildTree {
     }
 
     /// Makes both directories empty. The record goes first: whoever is killed from here on leaves a build that the next run
-    /// discards. What a record says was built elsewhere, as into the sources, goes too.
+    /// discards. What was built into the sources goes too, if it is still what the record says.
     pub(crate) fn discard(&self, cx: &Context, hands: &Hands) -> Result<(), Error> {
         let record = Record::read(&self.native);
         hands.remove(cx, &Record::path(&self.native))?;
-        let outside = record.iter().flat_map(|record| record.artifacts.files.keys()).filter(|path| path.is_absolute());
-        outside.into_iter().try_for_each(|path| hands.remove(cx, path))?;
+        let outside = record.iter().flat_map(|record| self.into_the_sources(record));
+        outside.into_iter().try_for_each(|path| hands.remove(cx, &path))?;
         for dir in self.runtime_products() {
             self.give_up(cx, hands, &dir)?;
         }
@@ -72,6 +74,19 @@ impl BuildTree {
             children(&self.native).iter().try_for_each(|child| hands.remove(cx, child))?;
         }
         self.sweep(cx, hands)
+    }
+
+    /// Products beside the sources of this checkout. A record is a file like any other: it may have come with a copy of the
+    /// directory and tell of the original's products, or of anything at all.
+    fn into_the_sources(&self, record: &Record) -> Vec<PathBuf> {
+        let is_ours = |path: &PathBuf, digest: &String| {
+            let real =
+                path.symlink_metadata().ok().filter(std::fs::Metadata::is_file).and_then(|_| path.canonicalize().ok());
+            real.is_some_and(|real| real.starts_with(&self.root)) && artifacts::digest(path).as_ref() == Some(digest)
+        };
+        let products =
+            record.artifacts.files.iter().filter(|(path, digest)| path.is_absolute() && is_ours(path, digest));
+        products.map(|(path, _)| path.clone()).collect()
     }
 
     /// What builds of the runtime have made.
