@@ -90,6 +90,16 @@ pub enum Error {
         /// Each source that was asked, in order, and what it said.
         failures: Vec<(String, String)>,
     },
+    /// A checkout of PTO-ISA that holds something of the user's is in the way and cannot be moved aside.
+    #[error("`{}` {what}, and cannot become `{}`", .path.display(), .kept.display())]
+    NotKept {
+        /// The checkout.
+        path: PathBuf,
+        /// What it was to be called.
+        kept: PathBuf,
+        /// What it holds.
+        what: String,
+    },
     /// A pin is none.
     #[error("`{}` line {line}: {why}", .file.display())]
     BadPin {
@@ -201,6 +211,9 @@ impl Error {
                 "with a network or a proxy run again; or bring it yourself: `git clone URL {0} && git -C {0} checkout {commit}`",
                 word(path)
             ),
+            Self::NotKept { path, kept, .. } => {
+                format!("keep what you need and move it away: `mv {} {}`; then run again", word(path), word(kept))
+            }
             Self::BadPin { file, .. } => {
                 format!(
                     "`git -C {} checkout -- pto_isa.pin` restores it",
@@ -229,6 +242,7 @@ impl Error {
             | Self::NoRuntime { .. }
             | Self::ForeignBuildDirectory { .. }
             | Self::NotTheOwners { .. }
+            | Self::NotKept { .. }
             | Self::BadPin { .. }
             | Self::NoPatches { .. }
             | Self::NotAPatch { .. }

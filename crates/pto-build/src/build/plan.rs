@@ -133,7 +133,7 @@ impl Site {
             run_as: RunAs::owner(&cx, checkout.owner),
             tree: BuildTree::of(&checkout),
             settings: native::settings(&tools, options.build_type.as_deref(), &options.cmake_args),
-            isa: pto_isa::find(&cx, &checkout.root().join(RUNTIME))?,
+            isa: pto_isa::find(&cx, checkout.root())?,
             patches: patches.unwrap_or_default(),
             cx,
             checkout,

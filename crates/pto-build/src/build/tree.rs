@@ -14,7 +14,7 @@ use crate::error::Error;
 const DISCARDED: &str = "ptokit-discarded-";
 /// Below the runtime's build directory, the checkout of PTO-ISA: no product of a build.
 pub(crate) const PTO_ISA: &str = "pto-isa";
-/// One that the user had changed before it was replaced.
+/// How the names of those begin that the user had changed before they were replaced.
 pub(crate) const KEPT_PTO_ISA: &str = "pto-isa.previous";
 
 /// Directories that CMake and the runtime's wheel are built in.
@@ -76,7 +76,10 @@ impl BuildTree {
 
     /// What builds of the runtime have made.
     pub(crate) fn runtime_products(&self) -> Vec<PathBuf> {
-        let is_product = |path: &PathBuf| path.file_name().is_none_or(|name| name != PTO_ISA && name != KEPT_PTO_ISA);
+        let is_product = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default();
+            name != PTO_ISA && !name.as_encoded_bytes().starts_with(KEPT_PTO_ISA.as_bytes())
+        };
         children(&self.runtime).into_iter().filter(is_product).collect()
     }
 
