@@ -44,8 +44,8 @@ pub enum Error {
         /// PyPTO's home.
         home: PathBuf,
     },
-    /// The build directory holds what no build has made.
-    #[error("`{}` is in the way: there are files in it, and no build of CMake's", .dir.display())]
+    /// A build directory holds what no build of this checkout has made.
+    #[error("`{}` is in the way: there are files in it, and no build of this checkout", .dir.display())]
     ForeignBuildDirectory {
         /// The directory.
         dir: PathBuf,

@@ -4,6 +4,7 @@ mod artifacts;
 mod hands;
 mod inputs;
 mod native;
+mod ours;
 mod plan;
 mod progress;
 mod pto_isa;

@@ -16,7 +16,7 @@ use crate::error::Error;
 /// How often the first source is asked before the mirror is.
 const TRIES: usize = 3;
 /// Where a checkout is made before it gets its name.
-const DRAFT: &str = ".pto-isa-new";
+const DRAFT: &str = ".ptokit-pto-isa-new";
 /// Says of a commit that it came from the remote, also where no branch or tag of the remote leads to it.
 const FETCHED: &str = "refs/remotes/origin/ptokit-pinned";
 

@@ -85,7 +85,9 @@ impl Work<'_> {
         if let Decision::Fresh { reason } = &self.plan.decision {
             let message = format!("Building `{}` from scratch: {reason}", self.plan.source.display());
             cx.emit(Event::Finished { task: "decide:build".to_owned(), message });
+            self.site.tree.claim(cx, &self.hands)?;
             self.site.tree.discard(cx, &self.hands)?;
+            self.site.tree.claim(cx, &self.hands)?;
             self.configure()?;
         }
         self.hands.remove(cx, &Record::path(native))?;
