@@ -151,6 +151,9 @@ pub enum Error {
         #[source]
         source: pto_process::Error,
     },
+    /// PyPTO's home cannot be locked, or the user asked for the end while another one had the lock.
+    #[error(transparent)]
+    Store(#[from] pto_store::Error),
     /// Another operation of the system failed; the source names the path.
     #[error("{action}")]
     Io {
@@ -228,6 +231,7 @@ impl Error {
                 word(patch)
             ),
             Self::NoWheel { .. } => "run again with `--clean`".to_owned(),
+            Self::Store(error) => return error.hint(),
             Self::NoSpace { .. } => "free some space and run again".to_owned(),
             Self::Io { .. } | Self::Interrupted => return None,
         })
@@ -258,6 +262,7 @@ impl Error {
             | Self::NoWheel { .. }
             | Self::NoPtoIsa { .. }
             | Self::Command { .. }
+            | Self::Store(_)
             | Self::Io { .. }
             | Self::NoSpace { .. }
             | Self::Interrupted => Fault::Machine,
@@ -269,6 +274,7 @@ impl Error {
         match self {
             Self::Interrupted => true,
             Self::Checkout(error) => error.is_interrupted(),
+            Self::Store(error) => error.is_interrupted(),
             Self::Command { source, .. } | Self::NotBuilt { source, .. } => source.is_interrupted(),
             _ => false,
         }
