@@ -151,10 +151,11 @@ impl Planner<'_> {
         let head = checkout.head.clone().unwrap_or_default();
         let setting = |key: &str| {
             let setting = format!("branch.{branch}.{key}");
-            incoming.git().ask(self.cx, "read its settings", &["config", "--get", &setting])
+            let get = incoming.git().reading().args(["config", "--get", &setting]);
+            incoming.git().answer(self.cx, "read its settings", get, &[1])
         };
-        let (remote, merge) = match (setting("remote"), setting("merge")) {
-            (Ok(remote), Ok(merge)) if remote.trim() != "." => (remote.trim().to_owned(), merge.trim().to_owned()),
+        let (remote, merge) = match (setting("remote")?, setting("merge")?) {
+            (Some(remote), Some(merge)) if remote.trim() != "." => (remote.trim().to_owned(), merge.trim().to_owned()),
             _ => {
                 let state = State::NoRemote { branch: branch.to_owned(), upstream: upstream.to_owned() };
                 self.block(checkout, state);

@@ -130,15 +130,15 @@ impl Planner<'_> {
 fn followed_branch(cx: &Context, parent: &Checkout, path: &str) -> Result<String, UpdateError> {
     let git = parent.git(cx)?;
     let config = |pattern: &str| {
-        git.ask(cx, "read `.gitmodules`", &["config", "-z", "--file", ".gitmodules", "--get-regexp", pattern])
-            .unwrap_or_default()
+        let get = git.reading().args(["config", "-z", "--file", ".gitmodules", "--get-regexp", pattern]);
+        git.answer(cx, "read `.gitmodules`", get, &[1]).map(Option::unwrap_or_default)
     };
-    let paths = config(r"^submodule\..*\.path$");
+    let paths = config(r"^submodule\..*\.path$")?;
     let name = paths.split('\0').find_map(|entry| {
         let (key, value) = entry.split_once('\n')?;
         (value == path).then(|| key.strip_suffix(".path")).flatten()
     });
-    let branches = config(r"^submodule\..*\.branch$");
+    let branches = config(r"^submodule\..*\.branch$")?;
     let branch = branches.split('\0').find_map(|entry| {
         let (key, value) = entry.split_once('\n')?;
         (key.strip_suffix(".branch") == name).then_some(value)
