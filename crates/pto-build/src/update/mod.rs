@@ -5,9 +5,11 @@
 
 mod continuation;
 mod error;
+mod half_clone;
 mod incoming;
 mod journal;
 mod plan;
+mod room;
 mod state;
 mod submodules;
 

@@ -41,7 +41,15 @@ pub enum How {
         path: String,
         /// Where git keeps its repository.
         git_dir: PathBuf,
+        /// Whether that was there before, as after `git submodule deinit`: it can hold commits that nobody else has.
+        #[serde(default = "assumed")]
+        had_git_dir: bool,
     },
+}
+
+/// Where nothing is written down, nothing is deleted.
+fn assumed() -> bool {
+    true
 }
 
 /// One repository of the update.
@@ -122,6 +130,11 @@ impl Planner<'_> {
         };
         let changed = [checkout.staged.clone(), own(&checkout.modified)].concat();
         let state = match () {
+            () if let lock = checkout.dirs.git_dir.join("index.lock")
+                && lock.exists() =>
+            {
+                State::Locked { lock }
+            }
             () if let Some(operation) = checkout.operation => State::Unfinished { operation },
             () if !checkout.conflicted.is_empty() => State::Conflicted { paths: checkout.conflicted.clone() },
             () if !changed.is_empty() => State::Changed { paths: changed },
@@ -180,39 +193,6 @@ impl Planner<'_> {
             to: tip.clone(),
         });
         Ok(Some(tip))
-    }
-
-    /// Files of the user's where new files will be: git overwrites those that are ignored without a word.
-    pub(super) fn check_room(
-        &mut self,
-        checkout: &Checkout,
-        incoming: &Incoming<'_>,
-        from: &str,
-        to: &str,
-    ) -> Result<(), UpdateError> {
-        let added = incoming.ask(
-            "compare commits",
-            &["diff", "--name-only", "-z", "--no-renames", "--diff-filter=A", "--ignore-submodules=none", from, to],
-        )?;
-        let is_in_the_way = |path: &&str| {
-            let meta = checkout.root().join(path).symlink_metadata();
-            meta.is_ok_and(|meta| !meta.is_dir()) || self.has_file_for_a_directory(checkout, path)
-        };
-        let paths: Vec<String> =
-            added.split('\0').filter(|path| !path.is_empty()).filter(is_in_the_way).map(str::to_owned).collect();
-        if !paths.is_empty() {
-            self.block(checkout, State::InTheWay { paths });
-        }
-        Ok(())
-    }
-
-    /// Whether a directory that a new file needs is a file that no commit knows.
-    fn has_file_for_a_directory(&self, checkout: &Checkout, path: &str) -> bool {
-        let mut parents = Path::new(path).ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
-        parents.any(|parent| {
-            let is_file = checkout.root().join(parent).symlink_metadata().is_ok_and(|meta| !meta.is_dir());
-            is_file && checkout.untracked.iter().any(|untracked| Path::new(untracked) == parent)
-        })
     }
 
     pub(super) fn block(&mut self, checkout: &Checkout, state: State) {

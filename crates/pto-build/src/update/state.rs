@@ -75,6 +75,23 @@ pub enum State {
         /// Paths.
         paths: Vec<String>,
     },
+    /// Edits of files that git was told not to look at, and that the update changes.
+    Hidden {
+        /// Paths.
+        paths: Vec<String>,
+    },
+    /// Somebody's git holds the index, or died with it.
+    Locked {
+        /// The lock.
+        lock: PathBuf,
+    },
+    /// The update has a submodule whose name or path leads out of the repository.
+    BadSubmodule {
+        /// Its name.
+        name: String,
+        /// The commit that has it.
+        commit: String,
+    },
     /// A submodule is at a commit that its parent does not record.
     Drifted {
         /// Where it is.
@@ -124,6 +141,16 @@ impl Blocked {
                 let moves = each(paths).into_iter().map(|path| format!("`mv {0} {0}.mine`", word(&path)));
                 moves.collect::<Vec<_>>().join(", ")
             }
+            State::Hidden { paths } => {
+                let paths: Vec<String> = paths.iter().map(|path| pto_process::shell_word(path)).collect();
+                let show =
+                    format!("{git} update-index --no-assume-unchanged --no-skip-worktree -- {}", paths.join(" "));
+                format!("`{show}`, then `{git} stash`")
+            }
+            State::Locked { lock } => format!("let that git end; if none is at work, `rm {}`", word(lock)),
+            State::BadSubmodule { commit, .. } => {
+                format!("`{git} fetch`, then see who has added it: `{git} log -1 {} -- .gitmodules`", short(commit))
+            }
             State::Drifted { recorded, .. } => {
                 format!("`{git} checkout --detach {}`, or keep it with `--remote-submodules`", short(recorded))
             }
@@ -153,6 +180,13 @@ impl fmt::Display for State {
             Self::Conflicted { paths } => write!(f, "has conflicts in {}", shown(paths)),
             Self::Changed { paths } => write!(f, "has changes that are in no commit: {}", shown(paths)),
             Self::InTheWay { paths } => write!(f, "has files of its own where the update has some: {}", shown(paths)),
+            Self::Hidden { paths } => {
+                write!(f, "has edits that git was told not to look at, and the update changes these: {}", shown(paths))
+            }
+            Self::Locked { lock } => write!(f, "is locked by a git: there is `{}`", lock.display()),
+            Self::BadSubmodule { name, commit } => {
+                write!(f, "would get a submodule `{name}` with {}, which leads out of the repository", short(commit))
+            }
             Self::Drifted { head, recorded } => {
                 write!(f, "is at {}, its parent records {}", short(head), short(recorded))
             }

@@ -1,5 +1,6 @@
 //! Updates of real repositories with real remotes.
 
+mod clones;
 mod moves;
 mod rough;
 mod states;
