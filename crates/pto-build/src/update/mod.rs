@@ -12,6 +12,7 @@ mod plan;
 mod room;
 mod state;
 mod submodules;
+mod ways;
 
 use std::path::{Path, PathBuf};
 

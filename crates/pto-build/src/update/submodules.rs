@@ -37,7 +37,8 @@ impl Planner<'_> {
     ) -> Result<(), UpdateError> {
         let incoming = Incoming::of(self.cx, inside)?;
         let Some(head) = inside.head.clone() else {
-            self.block(inside, State::Unborn);
+            let switch = self.ways(inside)?.out_of_nothing();
+            self.block(inside, State::Unborn { switch });
             return Ok(());
         };
         let to = if self.remote_submodules {

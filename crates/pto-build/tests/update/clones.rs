@@ -93,6 +93,8 @@ fn a_clone_that_fails_deletes_no_repository_that_was_there() {
     fs_err::rename(&remote, &away).unwrap();
     let error = world.pull().unwrap_err();
     assert!(matches!(&error, UpdateError::Checkout(_)), "{}", pto_context::with_causes(&error));
+    // Git's own words, of which there are several lines.
+    assert!(error.said().unwrap().contains(&text(&remote)), "{:?}", error.said());
     assert_eq!(branch(&world, &world.module()), mine);
     fs_err::rename(&away, &remote).unwrap();
     world.pull().unwrap_or_else(|error| panic!("{}", pto_context::with_causes(&error)));

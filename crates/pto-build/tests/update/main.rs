@@ -2,6 +2,7 @@
 
 mod clones;
 mod moves;
+mod remedies;
 mod rough;
 mod states;
 mod support;

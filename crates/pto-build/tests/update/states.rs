@@ -21,7 +21,7 @@ const CASES: [Case; 23] = [
         "no upstream",
         |world| world.run(&["switch", "--quiet", "-c", "topic"]),
         "is on `topic`, which follows no branch of a remote",
-        "branch --set-upstream-to=origin/topic topic`",
+        "branch --set-upstream-to=origin/main topic`",
     ),
     (
         "upstream gone",
