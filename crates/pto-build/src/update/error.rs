@@ -127,6 +127,12 @@ impl UpdateError {
         }
     }
 
+    /// What git said before it failed, its last lines, secrets masked.
+    pub fn said(&self) -> Option<String> {
+        let (Self::Remote { source: error, .. } | Self::Checkout(error)) = self else { return None };
+        Some(error.last_words()).filter(|words| !words.is_empty())
+    }
+
     fn is_interrupted(&self) -> bool {
         match self {
             Self::Remote { source: error, .. } | Self::Checkout(error) => error.is_interrupted(),

@@ -81,7 +81,7 @@ impl Journal {
         for unfinished in self.unfinished()? {
             match &unfinished.from {
                 Some(from) if unfinished.root.join(".git").exists() => put_back(cx, &unfinished, from)?,
-                None => forget_clone(cx, &unfinished)?,
+                None => super::half_clone::forget(cx, &unfinished)?,
                 Some(_) => {}
             }
         }
@@ -96,7 +96,9 @@ fn moved(one: Move, was: &Path, is: &Path) -> Move {
         path.strip_prefix(was).map(|below| is.components().chain(below.components()).collect()).unwrap_or(path.clone())
     };
     let how = match one.how {
-        How::Clone { parent, path, git_dir } => How::Clone { parent: place(parent), path, git_dir: place(git_dir) },
+        How::Clone { parent, path, git_dir, had_git_dir } => {
+            How::Clone { parent: place(parent), path, git_dir: place(git_dir), had_git_dir }
+        }
         how => how,
     };
     Move { root: place(one.root), how, ..one }
@@ -191,40 +193,25 @@ fn changes(raw: &str) -> impl Iterator<Item = Change<'_>> {
     })
 }
 
-/// A clone that did not get to its end is made again from nothing. There was nothing before: that was looked at.
-fn forget_clone(cx: &Context, unfinished: &Move) -> Result<(), UpdateError> {
-    let How::Clone { parent, path, git_dir } = &unfinished.how else { return Ok(()) };
-    let is_whole = Checkout::open(cx, &unfinished.root).is_ok_and(|found| {
-        found.root().ends_with(path) && found.head.as_deref() == Some(&unfinished.to) && !found.is_dirty()
-    });
-    if is_whole || !parent.join(".git").exists() {
-        return Ok(());
-    }
-    let git = Git::at(cx, parent)?;
-    remove_locks(&git)?;
-    for dir in [&unfinished.root, git_dir] {
-        if dir.symlink_metadata().is_ok() {
-            fs_err::remove_dir_all(dir)
-                .map_err(|source| pto_store::Error::place("cannot remove an unfinished clone", dir, source))?;
-        }
-    }
-    Ok(())
+/// Removes the locks of a git that is gone. One that is alive is waited for, as long as it takes to die.
+pub(super) fn remove_locks(git: &Git) -> Result<(), UpdateError> {
+    let dirs = pto_checkout::GitDirs::find(git.root())?;
+    remove_locks_in(git.root(), [&dirs.git_dir, &dirs.common_dir])
 }
 
-/// Removes the locks of a git that is gone. One that is alive is waited for, as long as it takes to die.
-fn remove_locks(git: &Git) -> Result<(), UpdateError> {
-    let dirs = pto_checkout::GitDirs::find(git.root())?;
-    let branch = fs_err::read_to_string(dirs.git_dir.join("HEAD")).unwrap_or_default();
-    let branch = branch.trim().strip_prefix("ref: ").map(|name| dirs.common_dir.join(format!("{name}.lock")));
-    let locks = LOCKS.iter().flat_map(|lock| [dirs.git_dir.join(lock), dirs.common_dir.join(lock)]).chain(branch);
+/// The same for a repository whose work tree may not be there yet.
+pub(super) fn remove_locks_in(root: &Path, git_dirs: [&PathBuf; 2]) -> Result<(), UpdateError> {
+    let branch = fs_err::read_to_string(git_dirs[0].join("HEAD")).unwrap_or_default();
+    let branch = branch.trim().strip_prefix("ref: ").map(|name| git_dirs[1].join(format!("{name}.lock")));
+    let locks = LOCKS.iter().flat_map(|lock| git_dirs.map(|dir| dir.join(lock))).chain(branch);
     let locks: Vec<PathBuf> = locks.filter(|lock| lock.exists()).collect();
     if locks.is_empty() {
         return Ok(());
     }
     let start = Instant::now();
-    while let Some(pid) = git_at_work(git.root()) {
+    while let Some(pid) = git_at_work(root) {
         if start.elapsed() > DYING {
-            return Err(UpdateError::Busy { repository: git.root().to_path_buf(), pid });
+            return Err(UpdateError::Busy { repository: root.to_path_buf(), pid });
         }
         pto_store::stop_if_interrupted()?;
         std::thread::sleep(Duration::from_millis(50));

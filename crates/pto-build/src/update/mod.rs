@@ -5,11 +5,14 @@
 
 mod continuation;
 mod error;
+mod half_clone;
 mod incoming;
 mod journal;
 mod plan;
+mod room;
 mod state;
 mod submodules;
+mod ways;
 
 use std::path::{Path, PathBuf};
 
