@@ -72,7 +72,9 @@ impl Python {
             Some(output.stdout.text().trim().to_owned())
         };
         for tool in ["cmake", "ninja", "git"] {
-            if started(Path::new(tool), &["--version"]).is_none() {
+            // The one that a build finds, and not the next on `PATH` that this user could start.
+            let found = pto_process::find_program(&cx, tool);
+            if found.map_or(true, |path| started(&path, &["--version"]).is_none()) {
                 crate::absent(&format!("another user cannot start this machine's `{tool}`"));
                 return None;
             }
