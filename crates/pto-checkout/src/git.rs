@@ -145,9 +145,7 @@ impl Git {
         use pto_process::{Error as ProcessError, Status};
         match self.run(cx, action, command) {
             Ok(output) => Ok(Some(output.stdout.text().into_owned())),
-            Err(Error::Git { source: ProcessError::Failed(output), .. })
-                if matches!(output.status, Status::Exited(code) if no.contains(&code)) =>
-            {
+            Err(Error::Git { source: ProcessError::Failed(output), .. }) if matches!(output.status, Status::Exited(code) if no.contains(&code)) => {
                 Ok(None)
             }
             Err(error) => Err(error),

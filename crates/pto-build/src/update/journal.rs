@@ -10,6 +10,7 @@ use pto_context::Context;
 use serde::{Deserialize, Serialize};
 
 use super::error::UpdateError;
+use super::managed;
 use super::plan::{How, Move};
 use crate::build::Hands;
 
@@ -61,7 +62,9 @@ impl Journal {
         };
         let entry: Entry = serde_json::from_slice(&text).map_err(|error| self.bad(error.into()))?;
         if entry.schema != SCHEMA {
-            return Err(self.bad(std::io::Error::other(format!("its schema is `{}`, expected `{SCHEMA}`", entry.schema))));
+            return Err(
+                self.bad(std::io::Error::other(format!("its schema is `{}`, expected `{SCHEMA}`", entry.schema)))
+            );
         }
         Ok(entry.moves.into_iter().map(|one| moved(one, &entry.root, &self.root)).collect())
     }
@@ -75,10 +78,13 @@ impl Journal {
     }
 
     /// Puts back what such an update has half done. What the user did since is left alone.
-    pub(super) fn clear_up(&self, cx: &Context) -> Result<(), UpdateError> {
+    pub(super) fn clear_up(&self, cx: &Context, home: &Path) -> Result<(), UpdateError> {
         for unfinished in self.unfinished()? {
             match &unfinished.from {
-                Some(from) if unfinished.root.join(".git").exists() => put_back(cx, &unfinished, from)?,
+                Some(from) if unfinished.root.join(".git").exists() => {
+                    put_back(cx, &unfinished, from)?;
+                    managed::clear_up(cx, home, &unfinished.root)?;
+                }
                 None => forget_clone(cx, &unfinished)?,
                 Some(_) => {}
             }
@@ -90,7 +96,9 @@ impl Journal {
 
 /// A move of a repository that was at another place when it was written down.
 fn moved(one: Move, was: &Path, is: &Path) -> Move {
-    let place = |path: PathBuf| path.strip_prefix(was).map(|below| is.components().chain(below.components()).collect()).unwrap_or(path.clone());
+    let place = |path: PathBuf| {
+        path.strip_prefix(was).map(|below| is.components().chain(below.components()).collect()).unwrap_or(path.clone())
+    };
     let how = match one.how {
         How::Clone { parent, path, git_dir } => How::Clone { parent: place(parent), path, git_dir: place(git_dir) },
         how => how,

@@ -70,6 +70,11 @@ pub enum State {
         /// Paths in the index, then those in the work tree.
         paths: Vec<String>,
     },
+    /// The managed patches do not fit the commit that the runtime would go to.
+    Unfit {
+        /// That commit.
+        to: String,
+    },
     /// Files that no commit knows, where the update has files.
     InTheWay {
         /// Paths.
@@ -118,8 +123,13 @@ impl Blocked {
                 let give_up = give_up.strip_prefix("git ").unwrap_or(&give_up);
                 format!("`{git} {} --continue` or `{git} {give_up}`", operation.name())
             }
-            State::Conflicted { .. } => format!("resolve them, then `{git} commit --all`"),
+            State::Conflicted { .. } => {
+                format!("see them with `{git} status`, resolve each, then `{git} commit --all`")
+            }
             State::Changed { .. } => format!("`{git} commit --all` or `{git} stash`"),
+            State::Unfit { .. } => format!(
+                "`{git} stash` takes them off; then update, and `cargo xtask build --patches DIR` with patches for that commit"
+            ),
             State::InTheWay { paths } => {
                 let moves = each(paths).into_iter().map(|path| format!("`mv {0} {0}.mine`", word(&path)));
                 moves.collect::<Vec<_>>().join(", ")
@@ -152,6 +162,7 @@ impl fmt::Display for State {
             Self::Unfinished { operation } => write!(f, "is in the middle of a {}", operation.name()),
             Self::Conflicted { paths } => write!(f, "has conflicts in {}", shown(paths)),
             Self::Changed { paths } => write!(f, "has changes that are in no commit: {}", shown(paths)),
+            Self::Unfit { to } => write!(f, "has managed patches that do not fit {}, where it would go", short(to)),
             Self::InTheWay { paths } => write!(f, "has files of its own where the update has some: {}", shown(paths)),
             Self::Drifted { head, recorded } => {
                 write!(f, "is at {}, its parent records {}", short(head), short(recorded))
