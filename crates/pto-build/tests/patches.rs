@@ -6,7 +6,7 @@ mod support;
 use std::path::PathBuf;
 
 use pto_build::patches::{Outcome, Patch, Standing, apply, examine, managed_diff, patches_in, patches_sha256};
-use pto_build::{BuildOptions, Error, build};
+use pto_build::{BuildOptions, Error, PullOptions, build, pull};
 use pto_checkout::Checkout;
 use pto_platform::files::parse_dist_state;
 use pto_test::pypto::{Binding, Project};
@@ -202,6 +202,17 @@ fn the_state_is_written_as_doctor_compares_it() {
     .unwrap();
     assert!(build(&cx, &site.options()).unwrap().recorded_state);
     assert_eq!((read().patch_sha256, read().extension_sha256 == Some("0".repeat(64))), (state.patch_sha256, false));
+
+    // An update takes the patch along, and the build after it, which names none, has it.
+    let runtime = site.project.push("runtime", "src/news.txt", "new\n");
+    site.project.push_submodule("runtime", &runtime);
+    let options_of_pull = PullOptions { home: Some(site.project.home()), ..PullOptions::default() };
+    pull(&cx, &options_of_pull).unwrap_or_else(|error| panic!("{}", pto_context::with_causes(&error)));
+    assert_eq!(read().extension_sha256, None);
+    let built = build(&cx, &site.options()).unwrap();
+    assert!(built.recorded_state);
+    assert_eq!(site.project.python("import simpler; print(simpler.slots)"), "32");
+    assert_eq!((read().runtime_sha, read().extension_sha256), (Some(runtime), sha(&built.extension.unwrap())));
 
     // Another edit is not recorded as the image's: the record says what it said.
     let before = fs_err::read(&file).unwrap();

@@ -24,5 +24,6 @@ pub use run::{Built, build};
 
 pub(crate) use artifacts::digest as artifact_digest;
 pub(crate) use hands::Hands;
+pub(crate) use plan::RUNTIME;
 pub(crate) use tools::hex;
 pub(crate) use turn::Turn;

@@ -17,6 +17,7 @@ use crate::build::hex;
 use crate::error::Error;
 
 pub use state::{extension_of, managed_diff, record_state};
+pub(crate) use state::{move_record, recorded_diff};
 
 /// How the files of patches end.
 const EXTENSION: &str = "patch";
@@ -28,7 +29,7 @@ pub struct Patch {
     pub name: String,
     /// The file.
     pub path: PathBuf,
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// How a patch stands to a checkout.
@@ -126,7 +127,7 @@ pub fn apply(cx: &Context, checkout: &Checkout, patches: &[Patch]) -> Result<Vec
 }
 
 /// `git apply` with patches as its input: whoever git runs as need not be able to read their files.
-fn passes(cx: &Context, git: Invocation, how: &[&str], patches: &[&Patch]) -> Result<Output, Error> {
+pub(crate) fn passes(cx: &Context, git: Invocation, how: &[&str], patches: &[&Patch]) -> Result<Output, Error> {
     let input = patches.iter().flat_map(|patch| patch.bytes.iter().copied()).collect();
     let apply = git.args(["apply", "--whitespace=nowarn"]).args(how).arg("-").stdin(Stdin::Bytes(input));
     apply.run(cx).map_err(Error::command("apply a managed patch"))

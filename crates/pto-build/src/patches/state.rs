@@ -15,6 +15,10 @@ use crate::error::Error;
 
 /// Below PyPTO's home.
 const FILE: &str = "dist-state.json";
+/// The patches that were applied, one after the other, below PyPTO's home as well: what `patch_sha256` is the sum of.
+const PATCH: &str = "dist-state.patch";
+/// Changes of an image are far below this; a list that is cut would be another one.
+const LARGEST_DIFF: usize = 1 << 30;
 /// Below the git directory: an index of our own.
 const INDEX: &str = "ptokit-index";
 /// simpler's extension, alone or in its package.
@@ -42,7 +46,58 @@ pub fn managed_diff(cx: &Context, runtime: &Checkout, patches: &[Patch]) -> Resu
 
 /// What doctor compares as well.
 fn diff(cx: &Context, runtime: &Checkout) -> Result<Vec<u8>, Error> {
-    Ok(runtime.git(cx)?.ask(cx, "tell the changes of the runtime", &["diff", "--binary", "HEAD"])?.into_bytes())
+    let git = runtime.git(cx)?;
+    let command = git.reading().args(["diff", "--binary", "HEAD"]).capture_limit(LARGEST_DIFF);
+    Ok(git.run(cx, "tell the changes of the runtime", command)?.stdout.bytes().to_vec())
+}
+
+fn sha(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// What a home has of its record; `None` if it has none.
+fn read(home: &Path) -> Result<Option<DistState>, Error> {
+    match fs_err::read_to_string(home.join(FILE)) {
+        Ok(text) => Ok(Some(parse_dist_state(&text))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("cannot read what is installed")(error)),
+    }
+}
+
+fn write(home: &Path, state: &DistState) -> Result<(), Error> {
+    let failed = Error::write("cannot write down what is installed", home);
+    let mut text = serde_json::to_vec_pretty(state).map_err(|error| failed(error.into()))?;
+    text.push(b'\n');
+    write_whole(&home.join(FILE), Readable::ByUmask, |file| file.write_all(&text)).map_err(failed)
+}
+
+/// The changes of a runtime, as a patch, if they are exactly those of the home's record: of this commit, and nothing in
+/// the index or beside.
+pub(crate) fn recorded_diff(cx: &Context, home: &Path, runtime: &Checkout) -> Result<Option<Vec<u8>>, Error> {
+    let others = [&runtime.staged, &runtime.untracked, &runtime.conflicted];
+    if runtime.operation.is_some() || others.iter().any(|paths| !paths.is_empty()) {
+        return Ok(None);
+    }
+    let Some(state) = read(home)?.filter(|state| state.runtime_sha.is_some() && state.runtime_sha == runtime.head)
+    else {
+        return Ok(None);
+    };
+    if state.patch_sha256.is_none() {
+        return Ok(None);
+    }
+    let diff = diff(cx, runtime)?;
+    Ok((state.diff_sha256.as_deref() == Some(&*sha(&diff))).then_some(diff))
+}
+
+/// Writes down that the changes of a runtime, which was moved, are still the managed ones. What is installed is not of
+/// them yet, so the record names no extension until it is.
+pub(crate) fn move_record(cx: &Context, home: &Path, runtime: &Checkout) -> Result<(), Error> {
+    let Some(state) = read(home)? else { return Ok(()) };
+    let diff_sha256 = Some(sha(&diff(cx, runtime)?));
+    if state.runtime_sha == runtime.head && state.diff_sha256 == diff_sha256 {
+        return Ok(());
+    }
+    write(home, &DistState { runtime_sha: runtime.head.clone(), diff_sha256, extension_sha256: None, ..state })
 }
 
 /// Writes down what is in the binding that was just installed. With patches, if they are all that the runtime has beyond
@@ -58,9 +113,7 @@ pub fn record_state(
     patches: &[Patch],
     extension: Option<&Path>,
 ) -> Result<Option<DistState>, Error> {
-    let file = home.join(FILE);
-    let sha = |bytes: &[u8]| hex(&Sha256::digest(bytes));
-    let earlier = std::fs::read_to_string(&file).ok().map(|text| parse_dist_state(&text));
+    let earlier = read(home)?;
     if patches.is_empty() && earlier.is_none() {
         return Ok(None);
     }
@@ -85,9 +138,12 @@ pub fn record_state(
         extension_sha256: extension.and_then(artifact_digest),
         notes: Vec::new(),
     };
-    let text = serde_json::to_string_pretty(&state).unwrap_or_default() + "\n";
-    let failed = Error::write("cannot write down what is installed", home);
-    write_whole(&file, Readable::ByUmask, |file| file.write_all(text.as_bytes())).map_err(failed)?;
+    if !patches.is_empty() {
+        let failed = Error::write("cannot write down which patches are installed", home);
+        let fill = |file: &mut _| patches.iter().try_for_each(|patch| std::fs::File::write_all(file, &patch.bytes));
+        write_whole(&home.join(PATCH), Readable::ByUmask, fill).map_err(failed)?;
+    }
+    write(home, &state)?;
     Ok(Some(state))
 }
 

@@ -70,6 +70,17 @@ pub enum UpdateError {
         /// Why.
         source: std::io::Error,
     },
+    /// An update took the managed patches off, was ended before they were there again, and files were changed since.
+    #[error(
+        "an update that was ended in the middle took the managed patches off `{}`, and there are other changes in it now",
+        .repository.display()
+    )]
+    TakenOff {
+        /// The runtime.
+        repository: PathBuf,
+        /// The patches that were taken off.
+        patch: PathBuf,
+    },
     /// The turn, or the owner's files.
     #[error(transparent)]
     Build(#[from] crate::Error),
@@ -110,6 +121,13 @@ impl UpdateError {
                 word(repository),
                 word(file)
             ),
+            Self::TakenOff { repository, patch } => {
+                format!(
+                    "`git -C {0} stash`, then update, which applies them; they are in `{1}`",
+                    word(repository),
+                    word(patch)
+                )
+            }
             Self::Build(error) => return error.hint(),
             Self::Checkout(error) => return error.hint(),
             Self::Store(error) => return error.hint(),

@@ -9,6 +9,7 @@ use pto_platform::git::{parse_remote_refs, resolve_ref};
 use pto_process::Invocation;
 
 use super::error::UpdateError;
+use crate::patches::{self, Patch};
 
 /// A list of all files of the largest tree is far below this; a list that is cut would be wrong.
 const LARGEST_LIST: usize = 1 << 30;
@@ -99,6 +100,15 @@ impl<'a> Incoming<'a> {
         let text = self.ask("count commits", &["rev-list", "--count", &format!("{from}..{to}")])?;
         let answer = text.trim().to_owned();
         answer.parse().map_err(|_| UpdateError::BadCount { repository: self.root.clone(), answer })
+    }
+
+    /// Whether a patch fits a commit, or its change is there.
+    pub(super) fn fits(&self, commit: &str, patch: &Patch) -> Result<bool, UpdateError> {
+        let index = self.scratch.path().join("index");
+        let with = || self.beside(self.git.writing()).env("GIT_INDEX_FILE", &index);
+        self.git.run(self.cx, "tell whether the managed patches fit", with().args(["read-tree", commit]))?;
+        let check = |how: &[&str]| patches::passes(self.cx, with(), how, &[patch]).map(|output| output.success());
+        Ok(check(&["--cached", "--check"])? || check(&["--cached", "--check", "--reverse"])?)
     }
 
     /// What a command that only looks prints, with the new objects in view.

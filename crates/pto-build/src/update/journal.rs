@@ -10,6 +10,7 @@ use pto_context::Context;
 use serde::{Deserialize, Serialize};
 
 use super::error::UpdateError;
+use super::managed;
 use super::plan::{How, Move};
 use crate::build::Hands;
 
@@ -77,10 +78,13 @@ impl Journal {
     }
 
     /// Puts back what such an update has half done. What the user did since is left alone.
-    pub(super) fn clear_up(&self, cx: &Context) -> Result<(), UpdateError> {
+    pub(super) fn clear_up(&self, cx: &Context, home: &Path) -> Result<(), UpdateError> {
         for unfinished in self.unfinished()? {
             match &unfinished.from {
-                Some(from) if unfinished.root.join(".git").exists() => put_back(cx, &unfinished, from)?,
+                Some(from) if unfinished.root.join(".git").exists() => {
+                    put_back(cx, &unfinished, from)?;
+                    managed::clear_up(cx, home, &unfinished.root)?;
+                }
                 None => super::half_clone::forget(cx, &unfinished)?,
                 Some(_) => {}
             }

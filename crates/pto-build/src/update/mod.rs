@@ -8,6 +8,7 @@ mod error;
 mod half_clone;
 mod incoming;
 mod journal;
+mod managed;
 mod plan;
 mod room;
 mod state;
@@ -26,8 +27,9 @@ pub use plan::{How, Move, Repository};
 pub use state::{Blocked, State};
 
 use crate::build::Turn;
-use crate::home::checkout_of;
+use crate::home::{Home, checkout_of};
 use journal::Journal;
+use managed::Managed;
 use plan::Planner;
 
 /// What to update, and how.
@@ -60,7 +62,7 @@ impl Places {
         let named = cx.var_os("PYPTO_LIB_SRC").map(|path| cx.cwd().join(path));
         let beside = || src.canonicalize().ok()?.parent().map(|parent| parent.join("pypto-lib"));
         let lib = named.or_else(beside).filter(|dir| dir.join(".git").exists());
-        let repositories = [("pypto", Some(src)), ("pypto-lib", lib)];
+        let repositories = [(plan::PYPTO, Some(src)), ("pypto-lib", lib)];
         let found = repositories.into_iter().filter_map(|(name, dir)| Some((name, dir?)));
         Ok(Self(found.map(|(name, dir)| Ok((name, GitDirs::find(&dir)?))).collect::<Result<_, UpdateError>>()?))
     }
@@ -99,7 +101,7 @@ pub fn plan_pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateErro
             cx.emit(Event::Warning { message: message.to_owned() });
         }
     }
-    planned(&with_proxy(cx, options), options, &places)
+    Ok(planned(&with_proxy(cx, options), options, &places)?.0)
 }
 
 /// Brings every repository up to date, or none.
@@ -110,32 +112,43 @@ pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateError> {
     let places = Places::of(cx, options)?;
     let cx = &with_proxy(cx, options);
     let _turns = places.turns(cx)?;
-    places.journals().try_for_each(|journal| journal.clear_up(cx))?;
-    let pull = planned(cx, options, &places)?;
+    let home = Home::of(cx, options.home.as_deref());
+    let clear_up = || places.journals().try_for_each(|journal| journal.clear_up(cx, home.root()));
+    clear_up()?;
+    let (pull, managed) = planned(cx, options, &places)?;
     let moves: Vec<Move> = pull.repositories.iter().flat_map(|repository| repository.moves.clone()).collect();
     if moves.is_empty() {
         return Ok(pull);
     }
-    let done = places.begin(cx, &pull).and_then(|()| moves.iter().try_for_each(|one| perform(cx, one)));
+    let done = places
+        .begin(cx, &pull)
+        .and_then(|()| moves.iter().try_for_each(|one| perform(cx, one, home.root(), managed.as_ref())));
     if done.is_err() {
         // A full disk stops git amid its files. What cannot be put back now is left to the next update.
-        places.journals().for_each(|journal| drop(journal.clear_up(cx)));
+        let _ = clear_up();
     } else {
         places.journals().for_each(|journal| journal.end(cx));
     }
     done.map(|()| pull)
 }
 
-fn planned(cx: &Context, options: &PullOptions, places: &Places) -> Result<Pull, UpdateError> {
-    let mut planner = Planner { cx, remote_submodules: options.remote_submodules, blocked: Vec::new() };
+/// The plan, and what of the runtime is managed.
+fn planned(cx: &Context, options: &PullOptions, places: &Places) -> Result<(Pull, Option<Managed>), UpdateError> {
+    let home = Home::of(cx, options.home.as_deref());
+    let remote_submodules = options.remote_submodules;
+    let mut planner = Planner { cx, home: home.root(), remote_submodules, blocked: Vec::new(), managed: None };
     let mut repositories = Vec::new();
     for (name, dirs) in &places.0 {
         repositories.extend(planner.repository(name, &dirs.root)?);
     }
-    if planner.blocked.is_empty() { Ok(Pull { repositories }) } else { Err(UpdateError::Blocked(planner.blocked)) }
+    if planner.blocked.is_empty() {
+        Ok((Pull { repositories }, planner.managed))
+    } else {
+        Err(UpdateError::Blocked(planner.blocked))
+    }
 }
 
-fn perform(cx: &Context, one: &Move) -> Result<(), UpdateError> {
+fn perform(cx: &Context, one: &Move, home: &Path, managed: Option<&Managed>) -> Result<(), UpdateError> {
     let task = format!("update:{}", one.root.display());
     let message = format!("Updating `{}` to {}", one.root.display(), state::short(&one.to));
     cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
@@ -149,7 +162,10 @@ fn perform(cx: &Context, one: &Move) -> Result<(), UpdateError> {
             let git = Git::at(cx, &one.root)?;
             obtain(cx, &git, &one.to)?;
             let checkout = git.writing().args(["checkout", "--quiet", "--detach", &one.to]);
+            let managed = managed.filter(|managed| managed.root == one.root);
+            managed.map_or(Ok(()), |managed| managed.take_off(cx, &git))?;
             git.run(cx, "check out the recorded commit", checkout)?;
+            managed.map_or(Ok(()), |managed| managed.put_on(cx, home))?;
         }
         How::Clone { parent, path, .. } => {
             // It sees the new submodule only now: the parent has moved.

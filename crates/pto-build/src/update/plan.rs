@@ -8,8 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::error::UpdateError;
 use super::incoming::Incoming;
+use super::managed::Managed;
 use super::state::{Blocked, State};
 use super::ways::Ways;
+use crate::build::RUNTIME;
+
+/// The repository that has the runtime.
+pub(super) const PYPTO: &str = "pypto";
 
 /// A work tree that goes from one commit to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +78,10 @@ pub(super) struct Planner<'a> {
     pub(super) cx: &'a Context,
     pub(super) remote_submodules: bool,
     pub(super) blocked: Vec<Blocked>,
+    /// PyPTO's home, whose record says which changes of the runtime are managed.
+    pub(super) home: &'a Path,
+    /// What the runtime has of them.
+    pub(super) managed: Option<Managed>,
 }
 
 impl Planner<'_> {
@@ -82,7 +91,12 @@ impl Planner<'_> {
         let noted = self.blocked.len();
         self.own_state(&checkout)?;
         for inside in checkout.below() {
-            self.changes(inside)?;
+            if name == PYPTO && inside.root() == checkout.root().join(RUNTIME) && !inside.modified.is_empty() {
+                self.managed = Managed::of(self.cx, self.home, inside)?;
+            }
+            if self.managed.as_ref().is_none_or(|managed| managed.root != inside.root()) {
+                self.changes(inside)?;
+            }
         }
         // What can be seen here is said before a remote is asked.
         let (Some(branch), Some(upstream)) = (&checkout.branch, &checkout.upstream) else { return Ok(None) };

@@ -79,6 +79,11 @@ pub enum State {
         /// Those that are announced to git and not given to it, which it does not put away.
         announced: Vec<String>,
     },
+    /// The managed patches do not fit the commit that the runtime would go to.
+    Unfit {
+        /// That commit.
+        to: String,
+    },
     /// Files that no commit knows, where the update has files.
     InTheWay {
         /// Paths.
@@ -146,7 +151,9 @@ impl Blocked {
                 let both = operation.go_on().into_iter().chain([operation.give_up()]).map(below);
                 both.collect::<Vec<_>>().join(" or ")
             }
-            State::Conflicted { .. } => format!("resolve them, then `{git} commit --all`"),
+            State::Conflicted { .. } => {
+                format!("see them with `{git} status`, resolve each, then `{git} commit --all`")
+            }
             State::Changed { announced, .. } if announced.is_empty() => {
                 format!("`{git} commit --all` or `{git} stash`")
             }
@@ -154,6 +161,9 @@ impl Blocked {
                 let paths: Vec<String> = announced.iter().map(|path| quoted(path)).collect();
                 format!("`{git} commit --all`, or `{git} add -- {}` and `{git} stash`", paths.join(" "))
             }
+            State::Unfit { .. } => format!(
+                "`{git} stash` takes them off; then update, and `cargo xtask build --patches DIR` with patches for that commit"
+            ),
             State::InTheWay { paths } => {
                 let moves = each(paths).into_iter().map(|path| format!("`mv {0} {0}.mine`", word(&path)));
                 moves.collect::<Vec<_>>().join(", ")
@@ -197,6 +207,7 @@ impl fmt::Display for State {
             Self::Unfinished { operation } => write!(f, "is in the middle of a {}", operation.name()),
             Self::Conflicted { paths } => write!(f, "has conflicts in {}", shown(paths)),
             Self::Changed { paths, .. } => write!(f, "has changes that are in no commit: {}", shown(paths)),
+            Self::Unfit { to } => write!(f, "has managed patches that do not fit {}, where it would go", short(to)),
             Self::InTheWay { paths } => write!(f, "has files of its own where the update has some: {}", shown(paths)),
             Self::Hidden { paths } => {
                 write!(f, "has edits that git was told not to look at, and the update changes these: {}", shown(paths))

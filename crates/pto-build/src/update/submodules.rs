@@ -58,6 +58,12 @@ impl Planner<'_> {
             }
             incoming.obtain("origin", &to)?;
             self.check_room(inside, &incoming, &head, &to)?;
+            let managed = self.managed.as_ref().filter(|managed| managed.root == inside.root());
+            if let Some(managed) = managed
+                && !incoming.fits(&to, &managed.patch)?
+            {
+                self.block(inside, State::Unfit { to: to.clone() });
+            }
             moves.push(Move {
                 root: inside.root().to_path_buf(),
                 how: How::Checkout,

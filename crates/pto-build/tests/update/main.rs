@@ -2,6 +2,7 @@
 
 mod clones;
 mod moves;
+mod patched;
 mod remedies;
 mod rough;
 mod states;
