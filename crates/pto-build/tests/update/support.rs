@@ -82,7 +82,11 @@ impl World {
 
     /// Writes that down, as an update that was killed, and saw the checkout at another place.
     pub(crate) fn write_journal(&self, planned: &Pull) {
-        let moves = moves(planned);
+        self.write_moves(&serde_json::to_value(moves(planned)).unwrap());
+    }
+
+    /// The same for these moves.
+    pub(crate) fn write_moves(&self, moves: &serde_json::Value) {
         let entry = serde_json::json!({ "schema": "ptokit.update-journal/1", "root": self.src(), "moves": moves });
         self.write(&self.journal(), &entry.to_string().replace(&text(&self.src()), "/in/a/container"));
     }
