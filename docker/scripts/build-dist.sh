@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# build-dist.sh JOBS: PyPTO and its runtime from the checkout at PYPTO_SRC, with the managed patches of this platform.
+# build-dist.sh JOBS: PyPTO and its runtime from the checkout at PYPTO_SRC, with the assembler that it pins and the managed
+# patches of this platform.
 set -euo pipefail
 jobs=$1
 platform=${PYPTO_PLATFORM:-}
@@ -25,4 +26,5 @@ if compgen -G "$patches/*.patch" > /dev/null; then
     options+=(--patches "$patches")
 fi
 pypto-setup
+pypto-install-ptoas --checkout "$PYPTO_SRC"
 pypto-build "${options[@]}"

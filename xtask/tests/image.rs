@@ -25,7 +25,7 @@ const STAND_INS: [(&str, &str); 4] = [
     *rev-parse*) echo 1111111111111111111111111111111111111111 ;;
     clone*pypto.git*)
         mkdir -p /workspace/pypto/toolchain /workspace/pypto/runtime
-        : > /workspace/pypto/toolchain/versions.env
+        echo PTOAS_VERSION=v0.61 > /workspace/pypto/toolchain/versions.env
         : > /workspace/pypto/build-constraints.txt
         echo 2222222222222222222222222222222222222222 > /workspace/pypto/runtime/pto_isa.pin ;;
 esac"#,
@@ -36,7 +36,7 @@ esac"#,
 const PROGRAM: &str = r#"#!/bin/bash
 echo "${0##*/} $*" >> /calls
 if [ "$1 $2" = "setup --helpers-only" ]; then
-    for name in pypto-setup pypto-build; do ln -s ptokit "/opt/pypto/bin/$name"; done
+    for name in pypto-setup pypto-install-ptoas pypto-build; do ln -s ptokit "/opt/pypto/bin/$name"; done
     echo 'export ACTIVE=yes' > /opt/pypto/bin/pypto-activate.sh
 fi
 "#;
@@ -188,6 +188,7 @@ fn all_stages_are_built_on_a_base_that_stands_in() {
         "git clone --no-checkout https://github.com/hw-native-sys/pypto-lib.git /workspace/pypto-lib",
         "git -C /workspace/pypto-lib checkout --detach v1",
         "pypto-setup ",
+        "pypto-install-ptoas --checkout /workspace/pypto",
         "pypto-build --jobs 3 --patches /opt/pypto/image/patches/a2a3",
     ];
     let mut rest = calls.as_str();
@@ -196,6 +197,7 @@ fn all_stages_are_built_on_a_base_that_stands_in() {
     }
     let manifest = pto_platform::files::parse_dist_manifest(&inside(&engine, &tag, "cat /opt/pypto/dist-manifest"));
     assert!(manifest.notes.is_empty() && manifest.built.is_some(), "{manifest:?}");
+    assert_eq!(manifest.ptoas.as_ref().map(|version| version.as_str()), Some("v0.61"));
     assert_eq!(inside(&engine, &tag, "echo $ACTIVE $PWD"), "yes /workspace");
 
     let said = format!("{log}{}{:?}", plan.command("sha256:0").to_shell_line(), plan);
@@ -251,7 +253,7 @@ fn patches_are_those_of_the_platform() {
         fs_err::create_dir_all(place(name)).unwrap();
     }
     fs_err::copy(root().join("docker/scripts/build-dist.sh"), place("build-dist.sh")).unwrap();
-    for name in ["pypto-setup", "pypto-build"] {
+    for name in ["pypto-setup", "pypto-install-ptoas", "pypto-build"] {
         executable(&place(name), "#!/bin/bash\necho \"${0##*/} $*\"\n");
     }
     fs_err::write(place("patches/a5/one.patch"), "").unwrap();
@@ -264,13 +266,14 @@ fn patches_are_those_of_the_platform() {
     assert!(refused.stderr.text().contains("has no toolchain/versions.env"), "{}", refused.last_words(3));
     fs_err::write(place("src/toolchain/versions.env"), "").unwrap();
     fs_err::write(place("src/build-constraints.txt"), "").unwrap();
-    let with = format!("pypto-setup \npypto-build --jobs 2 --patches {}/patches/a5\n", dir.path().display());
-    let without = "pypto-setup \npypto-build --jobs 2\n";
+    let before = format!("pypto-setup \npypto-install-ptoas --checkout {}\n", place("src").display());
+    let with = format!("{before}pypto-build --jobs 2 --patches {}/patches/a5\n", dir.path().display());
+    let without = format!("{before}pypto-build --jobs 2\n");
     for (platform, cann_tag, expected) in [
         ("a5", "", with.as_str()),
         ("", "9.2.0-950-ubuntu22.04-py3.11-devel", &with),
-        ("a2a3", "9.2.0-950-ubuntu22.04", without),
-        ("", "9.2.0-a3-ubuntu22.04", without),
+        ("a2a3", "9.2.0-950-ubuntu22.04", &without),
+        ("", "9.2.0-a3-ubuntu22.04", &without),
     ] {
         let output = build(platform, cann_tag);
         assert!(output.success() && output.stderr.text().is_empty(), "{}", output.last_words(3));
