@@ -57,6 +57,12 @@ pub enum Error {
         /// By the configuration.
         expected: String,
     },
+    /// The driver to compare, or to compare with, is not known.
+    #[error("the driver's version is not known: {problem}")]
+    DriverUnknown {
+        /// Which, and why.
+        problem: String,
+    },
     /// The engine has no such image.
     #[error("there is no image `{name}` on this machine")]
     NoImage {
@@ -227,6 +233,7 @@ impl Error {
             | Self::OtherPlatform { .. }
             | Self::NotPassed { .. }
             | Self::OtherHost { .. }
+            | Self::DriverUnknown { .. }
             | Self::Promoted { .. }
             | Self::Stale { .. }
             | Self::NothingBefore { .. } => Fault::Verdict,
@@ -254,7 +261,9 @@ impl Error {
                 "publish on the machine that tested it, before its images are cleaned up".to_owned()
             }
             Self::Queue(error) => return error.hint(),
-            Self::OtherHost { .. } => "validate on the host that the configuration names, or change it".to_owned(),
+            Self::OtherHost { .. } | Self::DriverUnknown { .. } => {
+                "validate on the host that the configuration names, or change it".to_owned()
+            }
             Self::NoImage { .. } => "build it first".to_owned(),
             Self::NotPassed { .. } => "`cargo xtask images test` runs the validation and writes the results".to_owned(),
             Self::OtherPlatform { .. } => "build and test it on a machine of that architecture".to_owned(),

@@ -153,6 +153,16 @@ fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
     bench.image("true", "echo [RUN] PASS", "echo [RUN] PASS; exit 1");
     assert_eq!(Bench::statuses(&bench.validate(&cx).unwrap()), [Passed, Passed, Failed]);
 
+    // Whatever cannot be read is no pass, and is called by its name. A directory is neither code nor log.
+    let in_the_way = bench.path("output/doctor.code");
+    let _ = std::fs::remove_file(&in_the_way);
+    fs_err::create_dir(&in_the_way).unwrap();
+    let results = bench.validate(&cx).unwrap();
+    assert_eq!(Bench::statuses(&results), [Failed, NotRun, NotRun]);
+    let problem = results.cases[0].problem.clone().unwrap();
+    assert!(problem.contains("not known how it ended") && problem.contains("doctor.code"), "{problem}");
+    fs_err::remove_dir(&in_the_way).unwrap();
+
     fs_err::write(bench.path("few"), "").unwrap();
     let results = bench.validate(&cx).unwrap();
     assert_eq!(Bench::statuses(&results), [Passed, Passed, Failed]);
@@ -166,6 +176,8 @@ fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
     assert!(matches!(bench.validate(&other), Err(Error::Io { .. })));
     fs_err::write(bench.path("version.info"), "Version=26.0.rc1\n").unwrap();
     assert!(matches!(bench.validate(&cx), Err(Error::OtherHost { .. })));
+    fs_err::write(bench.path("version.info"), "nothing that is known\n").unwrap();
+    assert!(matches!(bench.validate(&cx), Err(Error::DriverUnknown { .. })));
 }
 
 #[test]

@@ -8,8 +8,9 @@ use pto_docker::{Credentials as DockerCredentials, Docker, RegistryClient};
 use pto_platform::docker::Image;
 use serde::Serialize;
 
+use super::begin::make_way;
 use super::promotion::{Finish, Promotion, PromotionReport};
-use super::record::{Candidate, Kind, Recipe, Records};
+use super::record::{Candidate, Recipe, Records};
 use super::tags::{Names, lock};
 use super::upload::{Tested, Uploaded};
 use super::upstream::Upstream;
@@ -73,9 +74,7 @@ impl Publication {
     /// be moved, [`Promotion::run`] goes on.
     pub fn run(&self, cx: &Context, promote: bool) -> Result<PublicationReport, Error> {
         let _lock = lock(&self.locks, &self.repository, &self.names)?;
-        if self.records.load()?.is_some_and(|record| record.before.is_some()) {
-            return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: Kind::Promotion.name() });
-        }
+        make_way(cx, &self.records, &self.registry)?;
         self.upstream.check(cx, &self.recipe)?;
         let candidate = self.upload(cx)?;
         let promotion = Promotion {

@@ -123,11 +123,14 @@ impl Validation<'_> {
         {
             return Err(other("the runner", found, expected));
         }
-        let expected = self.image.driver.as_deref().unwrap_or_default();
+        let unknown = |problem: String| Error::DriverUnknown { problem };
+        let not_named = || unknown(format!("the configuration of `{}` does not name it", self.image.name));
+        let expected = self.image.driver.as_deref().ok_or_else(not_named)?;
         let root = cx.var_os(DRIVER_VARIABLE).map_or_else(|| PathBuf::from(DRIVER), PathBuf::from);
         let file = cx.under_root(root.join("version.info"));
-        let text = fs_err::read_to_string(file).map_err(Error::io("read the driver's version"))?;
-        let found = parse_driver_info(&text).version.map(|version| version.to_string()).unwrap_or_default();
+        let text = fs_err::read_to_string(&file).map_err(Error::io("read the driver's version"))?;
+        let found = parse_driver_info(&text).version.map(|version| version.to_string());
+        let found = found.ok_or_else(|| unknown(format!("`{}` holds no version", file.display())))?;
         if found == expected { Ok(found) } else { Err(other("the driver", found, expected)) }
     }
 
@@ -167,7 +170,13 @@ fn judged(reservation: &Reservation, output: &Path, ended: &Output, seconds: u64
 
 /// What is wrong with how a case ended.
 fn problem(case: &Case, output: &Path, ended: &Output) -> Option<String> {
-    let code = std::fs::read_to_string(output.join(case.code())).unwrap_or_default();
+    let unreadable = |error: std::io::Error| format!("it is not known how it ended: {error}");
+    let code = match fs_err::read_to_string(output.join(case.code())) {
+        Ok(code) => code,
+        // It is written when the case ends.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Some(unreadable(error)),
+    };
     match code.trim() {
         "0" => {}
         "" => {
@@ -176,7 +185,10 @@ fn problem(case: &Case, output: &Path, ended: &Output) -> Option<String> {
         }
         code => return Some(format!("it ended with code {code}")),
     }
-    let log = std::fs::read(output.join(case.log())).unwrap_or_default();
+    let log = match fs_err::read(output.join(case.log())) {
+        Ok(log) => log,
+        Err(error) => return Some(format!("it ended with 0, and what it said is not known: {error}")),
+    };
     let says_pass = String::from_utf8_lossy(&log).lines().any(|line| line.trim_start().starts_with(PASS));
     (case.says_pass && !says_pass).then(|| format!("it ended with 0 and never said `{PASS}`"))
 }
