@@ -177,7 +177,8 @@ impl Publishing {
         fs_err::write(dir.path().join("content"), format!("{} {content}", self.name)).unwrap();
         fs_err::write(dir.path().join("Dockerfile"), "FROM scratch\nCOPY content /content\n").unwrap();
         let tag = format!("{}:{content}", self.name);
-        self.engine.build(dir.path(), &tag, &[]);
+        let recipe = format!("ptokit.images.recipe={}", fs_err::read_to_string(self.path("commit")).unwrap());
+        self.engine.build(dir.path(), &tag, &["--label", &recipe]);
         let id = self.engine.ok(&["image", "inspect", &tag, "--format", "{{.Id}}"]);
         self.images.lock().unwrap().insert(tag, id.clone());
         let built = Built { id };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pto_context::{Context, Event};
+use pto_context::{Context, Event, with_causes};
 use pto_docker::{Credentials as DockerCredentials, Docker, RegistryClient};
 use pto_platform::docker::Image;
 use serde::Serialize;
@@ -15,6 +15,7 @@ use super::tags::{Names, lock};
 use super::upload::{Tested, Uploaded};
 use super::upstream::Upstream;
 use crate::error::Error;
+use crate::plan::labels;
 use crate::registry::{Digest, Options, Platform, Repository};
 
 /// How long an upload may take: 17 GB over a slow line take some hours.
@@ -122,8 +123,11 @@ impl Publication {
         let pushed = self.push(cx, &client, &reference);
         let local = self.local(&client)?;
         // The name here was for the upload alone. An image without another name would go with it.
-        if local.tags.iter().any(|tag| *tag != reference) {
-            let _ = docker.run(&client.command(["rmi", "--", &reference]), &reference);
+        if local.tags.iter().any(|tag| *tag != reference)
+            && let Err(error) = docker.run(&client.command(["rmi", "--", &reference]), &reference)
+        {
+            let message = format!("the name `{reference}` stays on this machine: {}", with_causes(&error));
+            cx.emit(Event::Warning { message });
         }
         pushed?;
         let prefix = format!("{}@", self.repository);
@@ -162,6 +166,6 @@ impl Publication {
         if found != self.platform {
             return Err(Error::OtherPlatform { found, expected: self.platform.clone() });
         }
-        Ok(())
+        labels::require(self.tested.as_str(), &labels::of_recipe(&self.recipe.commit), &image.labels)
     }
 }

@@ -13,6 +13,7 @@ use super::clean_up::clean_up;
 use super::results::{CaseResult, CaseStatus, Results};
 use crate::config::{Config, Image};
 use crate::error::Error;
+use crate::plan::{Lock, labels};
 use crate::registry::{Digest, Platform};
 
 /// Overrides the driver's directory on the host.
@@ -49,8 +50,8 @@ pub struct Validation<'a> {
     pub image: &'a Image,
     /// The image of the engine here, by any name.
     pub local: String,
-    /// The commit that it was built from.
-    pub recipe: String,
+    /// The plan that it was built from.
+    pub lock: &'a Lock,
     /// Whose it is.
     pub run: Run,
     /// Where logs and results go.
@@ -70,7 +71,7 @@ impl Validation<'_> {
         let file = output.join(RESULTS);
         // Those of an earlier attempt are of no use, and would be taken for this one's.
         let _ = std::fs::remove_file(&file);
-        let mut results = Results::new(&self.image.name, id.clone(), &self.recipe, &driver);
+        let mut results = Results::new(&self.image.name, id.clone(), &self.lock.recipe.commit, &driver);
         let outcome = self.cases(cx, &id, &output, &mut results);
         let cleaned = clean_up(cx, &self.run);
         outcome?;
@@ -142,6 +143,11 @@ impl Validation<'_> {
         if found != self.image.platform() {
             return Err(Error::OtherPlatform { found, expected: self.image.platform() });
         }
+        let name = &self.image.name;
+        let expected = self.lock.labels(name);
+        let expected =
+            expected.ok_or_else(|| Error::NoPin { what: "the image", place: format!("the plan of `{name}`") })?;
+        labels::require(&self.local, &expected, &image.labels)?;
         let id = image.id.and_then(|id| id.parse().ok());
         id.ok_or_else(|| Error::NoImage { name: self.local.clone() })
     }
