@@ -3,13 +3,9 @@
 # patches of this platform.
 set -euo pipefail
 jobs=$1
-platform=${PYPTO_PLATFORM:-}
+platform=$("$(dirname "$0")/platform.sh")
 if [ -z "$platform" ]; then
-    case ${PYPTO_CANN_TAG:-} in
-        *-950-*) platform=a5 ;;
-        *-a3-* | *-910b-*) platform=a2a3 ;;
-        *) echo "neither PYPTO_PLATFORM nor the tag of CANN says whether this is a2a3 or a5: no patches are applied" >&2 ;;
-    esac
+    echo "neither PYPTO_PLATFORM nor the tag of CANN says whether this is a2a3 or a5: no patches are applied" >&2
 fi
 patches=$(dirname "$0")/patches/${platform:-none}
 

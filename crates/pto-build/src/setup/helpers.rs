@@ -14,6 +14,8 @@ use crate::home::Home;
 pub const PROGRAM: &str = "ptokit";
 /// What a shell sources.
 pub const ACTIVATE: &str = "pypto-activate.sh";
+/// What an interactive shell runs in the end, where an image has it.
+const WELCOME: &str = "pypto-welcome";
 /// Inputs of the toolchain that are kept in the home, so that they can be looked at without the checkout.
 const INPUTS: [&str; 2] = ["toolchain/versions.env", "build-constraints.txt"];
 
@@ -108,7 +110,8 @@ fn activation_script(home: &Home, src: Option<&Path>) -> String {
          {src}\
          _pypto_exports=\"$(\"$PYPTO_HOME/bin/{PROGRAM}\" env --cann auto 2>/dev/null)\" ||\n\
          \x20   _pypto_exports=\"$(\"$PYPTO_HOME/bin/{PROGRAM}\" env)\" || _pypto_exports=false\n\
-         eval \"$_pypto_exports\" && unset _pypto_exports\n",
+         eval \"$_pypto_exports\" && unset _pypto_exports\n\
+         case $- in *i*) [ ! -x \"$PYPTO_HOME/bin/{WELCOME}\" ] || \"$PYPTO_HOME/bin/{WELCOME}\" ;; esac\n",
         home = word(home.root()),
         src = src.unwrap_or_default(),
     )
