@@ -1,7 +1,8 @@
 //! The command that makes a container.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use pto_checkout::config_value;
 use pto_docker::Docker;
 use pto_process::{Invocation, Stdin};
 
@@ -61,9 +62,8 @@ pub(crate) fn trust(docker: &Docker, name: &str, sources: &Sources) -> Result<Op
 }
 
 fn trust_text(trees: &[PathBuf]) -> String {
-    let quoted =
-        |path: &Path| path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-    let trees = trees.iter().map(|tree| format!("[safe]\n\tdirectory = \"{}\"\n", quoted(tree)));
+    let value = |tree: &PathBuf| config_value(&tree.to_string_lossy());
+    let trees = trees.iter().map(|tree| format!("[safe]\n\tdirectory = {}\n", value(tree)));
     format!("[include]\n\tpath = {SYSTEM_CONFIGURATION}\n") + &trees.collect::<String>()
 }
 

@@ -173,11 +173,16 @@ impl Publishing {
 
     /// An image of one small file; its name here goes with the test.
     pub fn image(&self, content: &str) -> Built {
+        self.image_of(content, &fs_err::read_to_string(self.path("commit")).unwrap())
+    }
+
+    /// The same, built from another recipe than its results say.
+    pub fn image_of(&self, content: &str, recipe: &str) -> Built {
         let dir = quick_dir();
         fs_err::write(dir.path().join("content"), format!("{} {content}", self.name)).unwrap();
         fs_err::write(dir.path().join("Dockerfile"), "FROM scratch\nCOPY content /content\n").unwrap();
         let tag = format!("{}:{content}", self.name);
-        let recipe = format!("ptokit.images.recipe={}", fs_err::read_to_string(self.path("commit")).unwrap());
+        let recipe = format!("ptokit.images.recipe={recipe}");
         self.engine.build(dir.path(), &tag, &["--label", &recipe]);
         let id = self.engine.ok(&["image", "inspect", &tag, "--format", "{{.Id}}"]);
         self.images.lock().unwrap().insert(tag, id.clone());
