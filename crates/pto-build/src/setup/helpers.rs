@@ -100,7 +100,8 @@ pub(crate) fn activation_command(home: &Home, src: Option<&Path>) -> String {
     format!("export PYPTO_HOME={}{src} && source {}", word(home.root()), word(&home.bin().join(ACTIVATE)))
 }
 
-/// The script: what `env` prints, asked when it is sourced, since it depends on the shell's own variables.
+/// The script: what `env` prints, asked when it is sourced, since it depends on the shell's own variables. Whether that could be
+/// applied is how it ends.
 fn activation_script(home: &Home, src: Option<&Path>) -> String {
     let word = |path: &Path| pto_process::shell_word(&path.display().to_string());
     let src = src.map(|src| format!("[ -n \"${{PYPTO_SRC:-}}\" ] || export PYPTO_SRC={}\n", word(src)));
@@ -110,8 +111,8 @@ fn activation_script(home: &Home, src: Option<&Path>) -> String {
          {src}\
          _pypto_exports=\"$(\"$PYPTO_HOME/bin/{PROGRAM}\" env --cann auto 2>/dev/null)\" ||\n\
          \x20   _pypto_exports=\"$(\"$PYPTO_HOME/bin/{PROGRAM}\" env)\" || _pypto_exports=false\n\
-         eval \"$_pypto_exports\" && unset _pypto_exports\n\
-         case $- in *i*) [ ! -x \"$PYPTO_HOME/bin/{WELCOME}\" ] || \"$PYPTO_HOME/bin/{WELCOME}\" ;; esac\n",
+         case $- in *i*) [ ! -x \"$PYPTO_HOME/bin/{WELCOME}\" ] || \"$PYPTO_HOME/bin/{WELCOME}\" ;; esac\n\
+         eval \"$_pypto_exports\" && unset _pypto_exports\n",
         home = word(home.root()),
         src = src.unwrap_or_default(),
     )
