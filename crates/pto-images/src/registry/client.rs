@@ -1,6 +1,7 @@
 //! The one place where a registry is talked to.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use pto_context::{Context, interrupt};
 use serde::Deserialize;
@@ -8,20 +9,57 @@ use ureq::Agent;
 use ureq::http::Request;
 use ureq::tls::TlsConfig;
 
-use super::address::Repository;
-use super::auth::Credentials;
+use super::address::{Repository, is_loopback};
+use super::auth::{Challenge, Credentials, TokenReply};
 use super::digest::Digest;
-use super::limits::{Limits, wait};
 use super::manifest::{ACCEPTED, Manifest, Platform};
 use super::problem::{Problem, RequestFailed};
 use super::reply::Reply;
 use crate::error::Error;
+
+/// How long a registry may take to accept a connection, and to send the next bytes. Manifests are small; a registry that lets
+/// this pass is not there.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Redirects of a configuration's bytes: registries send readers to their object store.
 const REDIRECTS: u32 = 5;
 
 /// Pages of a list of tags that are read: a repository with more has another problem.
 const PAGES: usize = 1000;
+
+/// How often and how long to try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How long to wait for a connection, and for the next bytes.
+    pub patience: Duration,
+    /// How often to try what may pass.
+    pub attempts: u32,
+    /// The pause before the second try; it doubles with each one.
+    pub first_pause: Duration,
+    /// No pause is longer, whatever the registry asks for.
+    pub longest_pause: Duration,
+}
+
+impl Default for Limits {
+    /// Five tries over 15 seconds, or a minute each if the registry asks for it: a registry that restarts is back by then, and
+    /// a job that holds a machine is not kept long.
+    fn default() -> Self {
+        let (first_pause, longest_pause) = (Duration::from_secs(1), Duration::from_secs(60));
+        Self { patience: PATIENCE, attempts: 5, first_pause, longest_pause }
+    }
+}
+
+impl Limits {
+    /// How long to wait after so many tries: doubled each time, or as the registry asks.
+    pub(crate) fn pause(&self, tries: u32, problem: &Problem) -> Duration {
+        let own = self.first_pause.saturating_mul(1 << tries.saturating_sub(1).min(16));
+        let asked = match problem {
+            Problem::Status { retry_after, .. } => retry_after.unwrap_or_default(),
+            _ => Duration::ZERO,
+        };
+        own.max(asked).min(self.longest_pause)
+    }
+}
 
 /// Whether a registry elsewhere may be talked to without TLS. One on this machine always may.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,17 +98,17 @@ pub enum Deletion {
 pub struct Client {
     agent: Agent,
     repository: Repository,
-    pub(super) options: Options,
+    options: Options,
     /// The `Authorization` that worked last.
     authorization: Mutex<Option<String>>,
 }
 
 /// One request, which can be sent again.
-pub(super) struct Ask<'a> {
-    pub(super) method: &'static str,
-    pub(super) url: String,
-    pub(super) accept: &'a [&'a str],
-    pub(super) body: Option<(&'a str, &'a [u8])>,
+struct Ask<'a> {
+    method: &'static str,
+    url: String,
+    accept: &'a [&'a str],
+    body: Option<(&'a str, &'a [u8])>,
 }
 
 #[derive(Deserialize)]
@@ -261,8 +299,47 @@ impl Client {
         self.authorization.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// What a challenge is answered; `None` if there is nothing to say.
+    fn answer(&self, challenge: &str) -> Result<Option<String>, Problem> {
+        let basic = self.options.credentials.as_ref().map(Credentials::basic);
+        match Challenge::parse(challenge) {
+            Some(Challenge::Basic) => Ok(basic),
+            Some(Challenge::Bearer { realm, service, scope }) => {
+                self.token(&realm, service, scope, basic.as_deref()).map(|token| Some(format!("Bearer {token}")))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// A token. A registry says where to get it, so the password goes there only over TLS, or on this machine.
+    fn token(
+        &self,
+        realm: &str,
+        service: Option<String>,
+        scope: Option<String>,
+        basic: Option<&str>,
+    ) -> Result<String, Problem> {
+        let authority = realm.strip_prefix("http://").map(|rest| rest.split('/').next().unwrap_or(rest));
+        let is_safe = realm.starts_with("https://")
+            || authority.is_some_and(|a| is_loopback(a) || self.options.plain_http == PlainHttp::Anywhere);
+        if !is_safe {
+            return Err(Problem::Lasting(format!("the registry sends us to `{realm}` for a token, which is not safe")));
+        }
+        let pairs = [("service", service), ("scope", scope)];
+        let query = pairs.iter().filter_map(|(name, value)| Some(format!("{name}={}", percent(value.as_ref()?))));
+        let query = query.collect::<Vec<_>>().join("&");
+        let join = if realm.contains('?') { '&' } else { '?' };
+        let ask = Ask { method: "GET", url: format!("{realm}{join}{query}"), accept: &[], body: None };
+        let reply = self.send(&ask, basic)?;
+        if reply.status != 200 {
+            return Err(reply.problem());
+        }
+        let token = serde_json::from_slice::<TokenReply>(&reply.body).ok().and_then(TokenReply::into_token);
+        token.ok_or_else(|| Problem::Malformed("the token service answered no token".to_owned()))
+    }
+
     /// The only line that sends anything.
-    pub(super) fn send(&self, ask: &Ask<'_>, authorization: Option<&str>) -> Result<Reply, Problem> {
+    fn send(&self, ask: &Ask<'_>, authorization: Option<&str>) -> Result<Reply, Problem> {
         if interrupt::requested() {
             return Err(Problem::Lasting("interrupted".to_owned()));
         }
@@ -299,6 +376,19 @@ fn check(announced: Option<Digest>, bytes: &[u8]) -> Result<(), Problem> {
     }
 }
 
+/// Waits, and ends at an interrupt.
+pub(crate) fn wait(time: Duration) -> Result<(), Error> {
+    const STEP: Duration = Duration::from_millis(50);
+    let start = Instant::now();
+    loop {
+        if interrupt::requested() {
+            return Err(Error::Interrupted);
+        }
+        let Some(left) = time.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) else { return Ok(()) };
+        std::thread::sleep(left.min(STEP));
+    }
+}
+
 /// The query of the next page: `<...?n=2&last=b>; rel="next"`. Where the link leads is not taken from it.
 fn next_page(link: &str) -> Option<String> {
     let (target, relation) = link.strip_prefix('<')?.split_once('>')?;
@@ -306,13 +396,32 @@ fn next_page(link: &str) -> Option<String> {
     relation.contains("next").then(|| query.to_owned())
 }
 
+/// A value as a query takes it.
+fn percent(text: &str) -> String {
+    let keep = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    text.bytes().map(|byte| if keep(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn pauses_grow_and_heed_the_registry() {
+        let limits = Limits::default();
+        let busy =
+            |seconds| Problem::Status { status: 429, said: None, retry_after: Some(Duration::from_secs(seconds)) };
+        let pauses: Vec<_> = (1..8).map(|tries| limits.pause(tries, &busy(3)).as_secs()).collect();
+        assert_eq!(pauses, [3, 3, 4, 8, 16, 32, 60]);
+        assert_eq!(limits.pause(1, &busy(9999)), limits.longest_pause);
+        let none = Limits { first_pause: Duration::ZERO, longest_pause: Duration::ZERO, ..limits };
+        assert_eq!(none.pause(5, &busy(9999)), Duration::ZERO);
+    }
+
+    #[test]
     fn pages_follow_each_other() {
         assert_eq!(next_page(r#"</v2/a/tags/list?n=2&last=b>; rel="next""#).as_deref(), Some("n=2&last=b"));
         assert_eq!(next_page("nonsense"), None);
+        assert_eq!(percent("repository:a/b:pull,push"), "repository%3Aa%2Fb%3Apull%2Cpush");
     }
 }
