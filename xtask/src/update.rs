@@ -275,6 +275,7 @@ fn shown(repository: &Path, root: &Path) -> String {
 
 impl From<UpdateError> for Failure {
     fn from(error: UpdateError) -> Self {
-        by_fault(error.fault(), with_causes(&error), error.hint())
+        let said = error.said().map(|said| format!("\n{said}"));
+        by_fault(error.fault(), with_causes(&error) + &said.unwrap_or_default(), error.hint())
     }
 }

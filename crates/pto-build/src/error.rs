@@ -44,8 +44,8 @@ pub enum Error {
         /// PyPTO's home.
         home: PathBuf,
     },
-    /// The build directory holds what no build has made.
-    #[error("`{}` is in the way: there are files in it, and no build of CMake's", .dir.display())]
+    /// A build directory holds what no build of this checkout has made.
+    #[error("`{}` is in the way: there are files in it, and no build of this checkout", .dir.display())]
     ForeignBuildDirectory {
         /// The directory.
         dir: PathBuf,
@@ -89,6 +89,16 @@ pub enum Error {
         path: PathBuf,
         /// Each source that was asked, in order, and what it said.
         failures: Vec<(String, String)>,
+    },
+    /// A checkout of PTO-ISA that holds something of the user's is in the way and cannot be moved aside.
+    #[error("`{}` {what}, and cannot become `{}`", .path.display(), .kept.display())]
+    NotKept {
+        /// The checkout.
+        path: PathBuf,
+        /// What it was to be called.
+        kept: PathBuf,
+        /// What it holds.
+        what: String,
     },
     /// A pin is none.
     #[error("`{}` line {line}: {why}", .file.display())]
@@ -141,6 +151,9 @@ pub enum Error {
         #[source]
         source: pto_process::Error,
     },
+    /// PyPTO's home cannot be locked, or the user asked for the end while another one had the lock.
+    #[error(transparent)]
+    Store(#[from] pto_store::Error),
     /// Another operation of the system failed; the source names the path.
     #[error("{action}")]
     Io {
@@ -201,6 +214,9 @@ impl Error {
                 "with a network or a proxy run again; or bring it yourself: `git clone URL {0} && git -C {0} checkout {commit}`",
                 word(path)
             ),
+            Self::NotKept { path, kept, .. } => {
+                format!("keep what you need and move it away: `mv {} {}`; then run again", word(path), word(kept))
+            }
             Self::BadPin { file, .. } => {
                 format!(
                     "`git -C {} checkout -- pto_isa.pin` restores it",
@@ -215,6 +231,7 @@ impl Error {
                 word(patch)
             ),
             Self::NoWheel { .. } => "run again with `--clean`".to_owned(),
+            Self::Store(error) => return error.hint(),
             Self::NoSpace { .. } => "free some space and run again".to_owned(),
             Self::Io { .. } | Self::Interrupted => return None,
         })
@@ -229,6 +246,7 @@ impl Error {
             | Self::NoRuntime { .. }
             | Self::ForeignBuildDirectory { .. }
             | Self::NotTheOwners { .. }
+            | Self::NotKept { .. }
             | Self::BadPin { .. }
             | Self::NoPatches { .. }
             | Self::NotAPatch { .. }
@@ -244,6 +262,7 @@ impl Error {
             | Self::NoWheel { .. }
             | Self::NoPtoIsa { .. }
             | Self::Command { .. }
+            | Self::Store(_)
             | Self::Io { .. }
             | Self::NoSpace { .. }
             | Self::Interrupted => Fault::Machine,
@@ -255,6 +274,7 @@ impl Error {
         match self {
             Self::Interrupted => true,
             Self::Checkout(error) => error.is_interrupted(),
+            Self::Store(error) => error.is_interrupted(),
             Self::Command { source, .. } | Self::NotBuilt { source, .. } => source.is_interrupted(),
             _ => false,
         }

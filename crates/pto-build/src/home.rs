@@ -57,7 +57,8 @@ impl Home {
         Slot::new(self.venv())
     }
 
-    /// Keeps every other setup and update of this home away until it is dropped.
+    /// Keeps everybody away who puts something into this home or its environment, until it is dropped. Whoever takes turns
+    /// on checkouts as well does that first.
     pub(crate) fn lock(&self, cx: &Context) -> Result<Lock, pto_store::Error> {
         let failed = |source| pto_store::Error::place("cannot write to PyPTO's home", &self.root, source);
         fs_err::create_dir_all(&self.root).map_err(failed)?;
@@ -95,10 +96,12 @@ fn is_draft(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(DRAFT)
 }
 
+/// What children look for a proxy in.
+pub(crate) const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+
 /// The surroundings of children that fetch something: through a proxy, if one was given.
 pub(crate) fn with_proxy(cx: &Context, proxy: Option<&str>) -> Context {
-    let names = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
-    proxy.map_or_else(|| cx.clone(), |proxy| names.iter().fold(cx.clone(), |cx, name| cx.with_var(*name, proxy)))
+    proxy.map_or_else(|| cx.clone(), |proxy| PROXIES.iter().fold(cx.clone(), |cx, name| cx.with_var(*name, proxy)))
 }
 
 /// The checkout that is meant: what was named, else where one is looked for.

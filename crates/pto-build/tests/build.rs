@@ -152,7 +152,24 @@ fn what_stops_a_build_names_the_repository_and_what_to_type() {
     assert!(message.contains(&format!("`{}/build` is in the way", checkout.display())), "{message}");
     assert!(hint.contains("mv ") && fault == Fault::Input, "{hint}");
     assert_eq!(fs_err::read_to_string(checkout.join("build/thesis.tex")).unwrap(), "all my work");
+    // Not either where they are another project's, with all that a build has.
+    for (file, text) in [
+        ("Makefile", "all:"),
+        (".cmake/x", ""),
+        ("CMakeCache.txt", "CMAKE_HOME_DIRECTORY:INTERNAL=/thesis\nCMAKE_CACHEFILE_DIR:INTERNAL=/thesis/out\n"),
+    ] {
+        let file = checkout.join("build").join(file);
+        fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+        fs_err::write(file, text).unwrap();
+        assert!(refused(&cx).0.contains("/build` is in the way"));
+    }
+    assert_eq!(fs_err::read_to_string(checkout.join("build/thesis.tex")).unwrap(), "all my work");
     fs_err::remove_dir_all(checkout.join("build")).unwrap();
+    fs_err::create_dir_all(site.runtime().join("build/lib")).unwrap();
+    fs_err::write(site.runtime().join("build/lib/thesis.tex"), "all my work").unwrap();
+    let (message, hint, _) = refused(&cx);
+    assert!(message.contains("/runtime/build` is in the way") && hint.contains("mv "), "{message}: {hint}");
+    fs_err::remove_dir_all(site.runtime().join("build")).unwrap();
 
     fs_err::write(site.runtime().join("pto_isa.pin"), "main\n").unwrap();
     let (message, hint, _) = refused(&cx);

@@ -76,6 +76,8 @@ fn every_input_makes_it_another_build_and_nothing_else_does() {
     // What does not count.
     same(&cx);
     same(&cx.clone().with_var("CPATH", ":/a/::/b:/a"));
+    // As an activated shell sets it.
+    same(&cx.clone().with_var("PYTHONPATH", site.project.checkout().join("python")));
     let path = format!("/nowhere:{}:/usr/games", cx.var("PATH").unwrap());
     for (name, value) in
         [("HOSTNAME", "c0ffee"), ("HOME", "/elsewhere"), ("TERM", "dumb"), ("PATH", &path), ("LANG", "de")]
@@ -155,6 +157,23 @@ fn every_input_makes_it_another_build_and_nothing_else_does() {
     same(&cx);
     let all: BTreeSet<Input> = first.inputs.into_keys().collect();
     assert_eq!(all.difference(&covered).collect::<Vec<_>>(), Vec::<&Input>::new(), "inputs that no case has changed");
+}
+
+#[test]
+fn a_record_that_tells_of_other_places_has_nothing_deleted_there() {
+    let Some(site) = Site::new(Binding::Plain) else { return };
+    let extension = build(&site.cx(), &site.options()).unwrap().artifacts.remove(0);
+    let (original, copy) = (site.project.checkout(), site.project.dir().join("copy"));
+    site.project.run(Invocation::new("cp").arg("-a").arg(&original).arg(&copy));
+    let record = copy.join("build/.ptokit-build.json");
+    let mut told: serde_json::Value = serde_json::from_slice(&fs_err::read(&record).unwrap()).unwrap();
+    let victim = site.project.dir().join("victim");
+    fs_err::create_dir(&victim).unwrap();
+    told["artifacts"]["files"][victim.to_str().unwrap()] = "0".into();
+    fs_err::write(&record, told.to_string()).unwrap();
+    let built = build(&site.cx().with_var("PYPTO_SRC", &copy), &site.options()).unwrap();
+    assert!(!built.plan.decision.is_incremental());
+    assert!(extension.is_file() && victim.is_dir(), "{extension:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod support;
 use std::path::Path;
 use std::sync::Arc;
 
-use pto_build::{BuildOptions, Error, build};
+use pto_build::{BuildOptions, Error, build, plan_build};
 use pto_context::{Event, Recorder};
 use pto_test::pypto::Binding;
 use support::{Site, edit, sources};
@@ -41,11 +41,43 @@ fn a_pin_is_followed_and_what_is_changed_is_kept_aside() {
     edit(&isa.join(header), "GENERATION 2", "GENERATION 7");
     let isa_again = build(&site.cx(), &site.options()).unwrap().isa.unwrap();
     assert!(!isa_again.reused && generation() == "2");
-    let kept = fs_err::read_to_string(site.runtime().join("build/pto-isa.previous").join(header)).unwrap();
-    assert!(kept.contains("GENERATION 7"), "{kept}");
-    // It survives a build from scratch, as the checkout does.
+    let kept = |number: u32| site.runtime().join(format!("build/pto-isa.previous.{number}"));
+    let holds = |number: u32, text: &str| {
+        let found = fs_err::read_to_string(kept(number).join(header)).unwrap();
+        assert!(found.contains(text), "{number}: {found}");
+    };
+    holds(1, "GENERATION 7");
+
+    // A commit of one's own that no remote has, and the one that was kept before stays.
+    edit(&isa.join(header), "GENERATION 2", "GENERATION 8");
+    site.project.commit(&isa, "Mine");
+    build(&site.cx(), &site.options()).unwrap();
+    holds(1, "GENERATION 7");
+    holds(2, "GENERATION 8");
+
+    // What git cannot read may be anything.
+    edit(&isa.join(header), "GENERATION 2", "GENERATION 9");
+    fs_err::write(isa.join(".git/HEAD"), "none").unwrap();
+    build(&site.cx(), &site.options()).unwrap();
+    holds(3, "GENERATION 9");
+
+    // They survive a build from scratch, as the checkout does; one that only the remote has made is not kept.
     let again = build(&site.cx(), &BuildOptions { clean: true, ..site.options() }).unwrap();
-    assert!(again.isa.unwrap().reused && site.runtime().join("build/pto-isa.previous").exists());
+    assert!(again.isa.unwrap().reused && [1, 2, 3].map(kept).iter().all(|kept| kept.exists()));
+    let third = site.project.push("pto-isa", header, "#pragma once\n#define PTO_ISA_GENERATION 3\n");
+    pin(&site, &third);
+    build(&site.cx(), &site.options()).unwrap();
+    assert_eq!((generation().as_str(), kept(4).exists()), ("3", false));
+}
+
+#[test]
+fn a_pin_that_cannot_be_read_is_not_no_pin() {
+    let Some(site) = Site::new(Binding::Plain) else { return };
+    fs_err::remove_file(site.runtime().join("pto_isa.pin")).unwrap();
+    assert_eq!(plan_build(&site.cx(), &site.options()).unwrap().pto_isa, None);
+    fs_err::create_dir(site.runtime().join("pto_isa.pin")).unwrap();
+    let error = plan_build(&site.cx(), &site.options()).unwrap_err();
+    assert!(pto_context::with_causes(&error).contains("pto_isa.pin"), "{}", pto_context::with_causes(&error));
 }
 
 #[test]

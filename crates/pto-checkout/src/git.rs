@@ -130,6 +130,38 @@ impl Git {
         command.run(cx).and_then(Output::require_success).map_err(failed)
     }
 
+    /// What a command prints that ends with 0; `None` if it ends with one of `no`, which says that it is not so. Any other
+    /// end is no answer.
+    ///
+    /// # Errors
+    /// [`Error::Git`].
+    pub fn answer(
+        &self,
+        cx: &Context,
+        action: &'static str,
+        command: Invocation,
+        no: &[i32],
+    ) -> Result<Option<String>, Error> {
+        use pto_process::{Error as ProcessError, Status};
+        match self.run(cx, action, command) {
+            Ok(output) => Ok(Some(output.stdout.text().into_owned())),
+            Err(Error::Git { source: ProcessError::Failed(output), .. }) if matches!(output.status, Status::Exited(code) if no.contains(&code)) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a commit is here.
+    ///
+    /// # Errors
+    /// [`Error::Git`].
+    pub fn has_commit(&self, cx: &Context, command: Invocation, commit: &str) -> Result<bool, Error> {
+        let look = command.args(["cat-file", "-e", &format!("{commit}^{{commit}}")]);
+        // 128 where there is no object of that name.
+        Ok(self.answer(cx, "look for a commit", look, &[1, 128])?.is_some())
+    }
+
     /// What a command that only looks prints.
     ///
     /// # Errors

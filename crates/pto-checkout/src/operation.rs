@@ -10,8 +10,10 @@ use serde::Serialize;
 pub enum Operation {
     /// `git merge`.
     Merge,
-    /// `git rebase`, or `git am`.
+    /// `git rebase`.
     Rebase,
+    /// `git am`.
+    Am,
     /// `git cherry-pick`.
     CherryPick,
     /// `git revert`.
@@ -23,8 +25,10 @@ pub enum Operation {
 impl Operation {
     /// What is going on, by the files that git keeps meanwhile.
     pub(crate) fn of(git_dir: &Path) -> Option<Self> {
-        const MARKS: [(&str, Operation); 6] = [
+        const MARKS: [(&str, Operation); 7] = [
             ("rebase-merge", Operation::Rebase),
+            // In the directory of a rebase of an older kind.
+            ("rebase-apply/applying", Operation::Am),
             ("rebase-apply", Operation::Rebase),
             ("MERGE_HEAD", Operation::Merge),
             ("CHERRY_PICK_HEAD", Operation::CherryPick),
@@ -39,10 +43,16 @@ impl Operation {
         match self {
             Self::Merge => "merge",
             Self::Rebase => "rebase",
+            Self::Am => "am",
             Self::CherryPick => "cherry-pick",
             Self::Revert => "revert",
             Self::Bisect => "bisect",
         }
+    }
+
+    /// What goes on with it once its conflicts are resolved: `git merge --continue`. A bisection waits for no such thing.
+    pub fn go_on(self) -> Option<String> {
+        (self != Self::Bisect).then(|| format!("git {} --continue", self.name()))
     }
 
     /// What ends it without its result: `git merge --abort`.

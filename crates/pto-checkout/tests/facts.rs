@@ -112,15 +112,21 @@ fn what_was_begun_and_not_ended() {
         write(&root, "both.txt", text);
         project.commit(&root, branch);
     }
+    let patch = project.dir().join("one.patch");
+    fs_err::write(&patch, project.git(&root, &["format-patch", "--stdout", "-1", "one"]) + "\n").unwrap();
     for (operation, args) in [
         (Operation::Merge, &["merge", "one"][..]),
         (Operation::CherryPick, &["cherry-pick", "one"]),
         (Operation::Rebase, &["rebase", "one"]),
+        (Operation::Rebase, &["rebase", "--apply", "one"]),
+        (Operation::Am, &["am", "--quiet", patch.to_str().unwrap()]),
     ] {
         let git = pto_process::Invocation::new("git").args(args).cwd(&root).run(&cx).unwrap();
         assert!(!git.success(), "{operation:?} had nothing to merge");
         let checkout = Checkout::open(&cx, &root).unwrap();
-        assert_eq!((checkout.operation, &*checkout.conflicted), (Some(operation), &["both.txt".to_owned()][..]));
+        // `git am` leaves no conflicts, it applies nothing.
+        let conflicted = if operation == Operation::Am { vec![] } else { vec!["both.txt".to_owned()] };
+        assert_eq!((checkout.operation, checkout.conflicted), (Some(operation), conflicted));
         let words: Vec<_> = operation.give_up().split(' ').skip(1).map(str::to_owned).collect();
         project.git(&root, &words.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(Checkout::open(&cx, &root).unwrap().operation, None);

@@ -340,7 +340,7 @@ fn registry_hint(problem: &Problem) -> Option<String> {
             "the user has to have the right to push to this repository; give name and password with \
              `--password-stdin`"
         }
-        Problem::Stalled(_) | Problem::Connection(_) => {
+        Problem::Stalled(_) | Problem::Slow(_) | Problem::Connection(_) => {
             "check that the registry can be reached from here directly: no proxy is used for it"
         }
         Problem::Status { status: 404, .. } => {

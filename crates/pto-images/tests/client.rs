@@ -94,6 +94,70 @@ fn a_password_is_not_sent_where_others_can_read_it() {
 }
 
 #[test]
+fn a_user_in_the_address_of_the_token_service_fools_nobody() {
+    let (registry, elsewhere) = (Server::start().unwrap(), Server::start().unwrap());
+    for realm in [
+        format!("http://127.0.0.1:80@{}/token", elsewhere.address()),
+        format!("http://me:pw@{}/token", elsewhere.address()),
+        format!("http://127.0.0.1\\@{}/token", elsewhere.address()),
+    ] {
+        let challenge = format!(r#"Bearer realm="{realm}",service="reg""#);
+        registry.script("/v2/a/b/manifests/t", [Reply::status(401).header("WWW-Authenticate", challenge)]);
+        let (found, tries) = problem(client(&registry, me()).manifest("t"));
+        let text = found.to_string();
+        assert!(text.contains("not safe") && text.contains("/token") && !text.contains("me:pw"), "{text}");
+        assert_eq!((tries, elsewhere.requests().len()), (1, 0), "{text}");
+    }
+}
+
+#[test]
+fn only_bytes_with_a_known_digest_are_fetched_elsewhere() {
+    let (registry, elsewhere) = (Server::start().unwrap(), Server::start().unwrap());
+    elsewhere.script("/m", [reply()]);
+    registry.script("/v2/a/b/manifests/t", [Reply::redirect(307, elsewhere.url("/m"))]);
+    registry.script("/v2/a/b/tags/list?n=1000", [Reply::redirect(302, elsewhere.url("/m"))]);
+    let client = client(&registry, me());
+    let place = elsewhere.url("/m");
+    for failed in [problem(client.manifest("t")), problem(client.tags()), problem(client.delete_tag("t"))] {
+        assert_eq!(failed, (Problem::Elsewhere { place: place.clone() }, 1));
+    }
+
+    // Nor does the place of the bytes learn who we are by asking.
+    let image = format!(r#"{{"config":{{"digest":"{}"}}}}"#, Digest::of(b"config"));
+    let blob = format!("/v2/a/b/blobs/{}", Digest::of(b"config"));
+    let (asks, service) = (Server::start().unwrap(), Server::start().unwrap());
+    let challenge = format!(r#"Bearer realm="{}""#, service.url("/token"));
+    asks.script("/blob", [Reply::status(401).header("WWW-Authenticate", challenge)]);
+    registry.script("/v2/a/b/manifests/t", [Reply::body(image).header("Content-Type", TYPE)]);
+    registry.script(&blob, [Reply::redirect(307, asks.url("/blob"))]);
+    let manifest = client.manifest("t").unwrap().unwrap();
+    assert!(matches!(problem(client.platforms(&manifest)).0, Problem::Denied { status: 401, .. }));
+    assert!(service.requests().is_empty());
+}
+
+#[test]
+fn what_a_registry_says_is_one_clean_line() {
+    let server = Server::start().unwrap();
+    let said = format!(r#"{{"errors":[{{"code":"DENIED","message":"\u001b[2Jno\nway {}"}}]}}"#, "x".repeat(2 << 20));
+    server.script("/v2/a/b/manifests/t", [Reply::body(said).with_status(403)]);
+    let text = problem(client(&server, None).manifest("t")).0.to_string();
+    assert!(text.contains("DENIED ( [2Jno way xxx") && text.len() < 500, "{}", text.len());
+    assert!(!text.contains(char::is_control));
+}
+
+#[test]
+fn an_answer_that_comes_byte_by_byte_ends() {
+    let server = Server::start().unwrap();
+    // Every byte comes well within the patience, and all of them would take an hour.
+    server.script("/v2/a/b/manifests/t", [Reply::body("x".repeat(3600 * 20)).throttle(20)]);
+    let limits = Limits { patience: Duration::from_millis(500), attempts: 1, ..Limits::default() };
+    let repository: Repository = format!("{}/a/b", server.address()).parse().unwrap();
+    let client = Client::new(&pto_test::machine(), repository, Options { limits, ..Options::default() }).unwrap();
+    let found = problem(client.manifest("t")).0;
+    assert!(matches!(found, Problem::Slow(_) | Problem::Stalled(_)), "{found:?}");
+}
+
+#[test]
 fn what_may_pass_is_tried_again_and_what_will_not_is_not() {
     let server = Server::start().unwrap();
     let client = client(&server, None);

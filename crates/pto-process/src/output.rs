@@ -95,7 +95,8 @@ impl Output {
     /// Whether it said that the disk, the quota or a file is full: the texts of ENOSPC, EDQUOT and EFBIG, which programs
     /// pass on from the system.
     pub fn says_disk_full(&self) -> bool {
-        pto_context::says_disk_full(&self.stderr.text())
+        // Ninja prints what compilers complain of on its standard output.
+        [&self.stderr, &self.stdout].into_iter().any(|stream| pto_context::says_disk_full(&stream.text()))
     }
 
     /// The last `count` lines that are not blank, of standard error or, if that is empty, of standard output; masked. Of a

@@ -144,7 +144,12 @@ pub(crate) fn gather(cx: &Context, root: &Path, tools: &Tools, generator: &str, 
         (Input::Options, Some(options.join(" "))),
     ];
     let plain = VARIABLES.iter().filter_map(|name| Some((Input::Variable((*name).to_owned()), cx.var(name)?)));
-    let lists = LISTS.iter().filter_map(|name| Some((Input::Variable((*name).to_owned()), in_order(&cx.var(name)?)?)));
+    // An activated shell imports PyPTO from the checkout; a build in one is the same as in any other shell.
+    let own = root.join("python");
+    let lists = LISTS.iter().filter_map(|name| {
+        let list = in_order(&cx.var(name)?, |dir| Path::new(dir) != own)?;
+        Some((Input::Variable((*name).to_owned()), list))
+    });
     let some = found.into_iter().filter_map(|(input, value)| Some((input, value.filter(|value| !value.is_empty())?)));
     some.chain(plain).chain(lists).collect()
 }
@@ -159,10 +164,11 @@ pub(crate) fn changes(was: &Inputs, is: &Inputs) -> Vec<Change> {
     names.into_iter().map(change).filter(|change| change.was != change.is).collect()
 }
 
-/// A list of directories in an order of its own; `None` if it names none.
-fn in_order(list: &str) -> Option<String> {
+/// Those of a list of directories that count, in an order of its own; `None` if there are none.
+fn in_order(list: &str, counts: impl Fn(&str) -> bool) -> Option<String> {
     let trimmed = |dir: &str| if dir.len() > 1 { dir.trim_end_matches('/').to_owned() } else { dir.to_owned() };
-    let mut dirs: Vec<String> = list.split([':', ';']).filter(|dir| !dir.is_empty()).map(trimmed).collect();
+    let mut dirs: Vec<String> =
+        list.split([':', ';']).map(trimmed).filter(|dir| !dir.is_empty() && counts(dir)).collect();
     dirs.sort();
     dirs.dedup();
     Some(dirs.join(":")).filter(|list| !list.is_empty())
@@ -195,8 +201,10 @@ mod tests {
 
     #[test]
     fn the_order_of_a_list_does_not_count() {
+        let in_order = |list| in_order(list, |dir| dir != "/own");
         assert_eq!(in_order("/b:/a/:/b::/"), in_order("/:/a;/b"));
-        assert_eq!(in_order("::"), None);
+        assert_eq!(in_order("/own/:/a"), in_order("/a"));
+        assert_eq!((in_order("::"), in_order("/own")), (None, None));
         assert_ne!(in_order("/a:/b"), in_order("/a"));
     }
 

@@ -133,7 +133,7 @@ impl Site {
             run_as: RunAs::owner(&cx, checkout.owner),
             tree: BuildTree::of(&checkout),
             settings: native::settings(&tools, options.build_type.as_deref(), &options.cmake_args),
-            isa: pto_isa::find(&cx, &checkout.root().join(RUNTIME))?,
+            isa: pto_isa::find(&cx, checkout.root())?,
             patches: patches.unwrap_or_default(),
             cx,
             checkout,
@@ -175,11 +175,18 @@ impl Site {
     }
 
     fn decide(&self, inputs: &Inputs, options: &BuildOptions) -> Result<Decision, Error> {
+        let decision = self.decide_by_record(inputs, options)?;
+        if !decision.is_incremental() {
+            self.tree.check_ours()?;
+        }
+        Ok(decision)
+    }
+
+    fn decide_by_record(&self, inputs: &Inputs, options: &BuildOptions) -> Result<Decision, Error> {
         let fresh = |reason| Ok(Decision::Fresh { reason });
         if self.tree.is_empty() {
             return fresh(Reason::NoBuild);
         }
-        self.tree.check_ours()?;
         match Record::read(&self.tree.native) {
             _ if options.clean => fresh(Reason::Asked),
             Err(reason) => fresh(reason),

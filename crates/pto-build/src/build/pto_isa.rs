@@ -3,20 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pto_checkout::{Checkout, Git, RunAs, remote};
+use pto_checkout::{Checkout, Git, Pins, RunAs, remote};
 use pto_context::{Context, Event};
-use pto_platform::files::parse_pto_isa_pin;
 use pto_process::masked;
 use serde::Serialize;
 
 use super::hands::Hands;
+use super::plan::RUNTIME;
 use super::tree::{KEPT_PTO_ISA, PTO_ISA};
 use crate::error::Error;
 
 /// How often the first source is asked before the mirror is.
 const TRIES: usize = 3;
 /// Where a checkout is made before it gets its name.
-const DRAFT: &str = ".pto-isa-new";
+const DRAFT: &str = ".ptokit-pto-isa-new";
+/// Says of a commit that it came from the remote, also where no branch or tag of the remote leads to it.
+const FETCHED: &str = "refs/remotes/origin/ptokit-pinned";
 
 /// Where PTO-ISA comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,17 +52,16 @@ pub struct PtoIsa {
     pub reused: bool,
 }
 
-/// PTO-ISA at the commit that a runtime pins, there or not; `None` where the runtime has no pin.
-pub(crate) fn find(cx: &Context, runtime: &Path) -> Result<Option<PtoIsa>, Error> {
-    let path = runtime.join("build").join(PTO_ISA);
+/// PTO-ISA at the commit that the runtime of a checkout pins, there or not; `None` where the runtime has no pin.
+pub(crate) fn find(cx: &Context, root: &Path) -> Result<Option<PtoIsa>, Error> {
+    let path = root.join(RUNTIME).join("build").join(PTO_ISA);
     let found = |commit: String| PtoIsa { reused: is_at(cx, &path, &commit), path, commit };
-    Ok(pin(runtime)?.map(found))
+    Ok(pin(cx, root)?.map(found))
 }
 
-fn pin(runtime: &Path) -> Result<Option<String>, Error> {
-    let file = runtime.join("pto_isa.pin");
-    let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
-    let pin = parse_pto_isa_pin(&text);
+fn pin(cx: &Context, root: &Path) -> Result<Option<String>, Error> {
+    let Some(pin) = Pins::read(cx, root)?.pto_isa else { return Ok(None) };
+    let file = root.join(RUNTIME).join("pto_isa.pin");
     if pin.commit.is_some() {
         return Ok(pin.commit);
     }
@@ -123,27 +124,55 @@ fn fetch(cx: &Context, run_as: &RunAs, url: &str, commit: &str, into: &Path) -> 
         git.run(cx, "fetch the pinned commit", fetch)?;
         git.run(cx, "check out the pinned commit", land())?;
     }
-    Ok(())
+    git.run(cx, "note where the pinned commit is from", git.writing().args(["update-ref", FETCHED, commit])).map(drop)
 }
 
-/// Puts a new checkout in the place of the old one. One that holds changes of the user's is kept beside it.
+/// Puts a new checkout in the place of the old one. One that may hold something of the user's is kept beside it.
 fn put(cx: &Context, hands: &Hands, draft: &Path, path: &Path) -> Result<(), Error> {
     if path.symlink_metadata().is_ok() {
-        let kept = path.with_file_name(KEPT_PTO_ISA);
-        if Checkout::open(cx, path).is_ok_and(|old| old.root() == path && old.is_dirty()) {
-            hands.remove(cx, &kept)?;
-            if hands.rename(cx, path, &kept) {
-                let message = format!("`{}` has changes of yours; it is `{}` now", path.display(), kept.display());
-                cx.emit(Event::Warning { message });
-            }
+        match of_the_user(cx, path) {
+            Some(what) => keep(cx, hands, path, what)?,
+            None => hands.remove(cx, path)?,
         }
-        hands.remove(cx, path)?;
     }
     if hands.rename(cx, draft, path) {
         return Ok(());
     }
     let source = std::io::Error::other(format!("`{}` cannot become `{}`", draft.display(), path.display()));
     Err(Error::Io { action: "cannot put PTO-ISA into its place", source })
+}
+
+/// What a checkout holds that cannot be fetched again, after the checkout's name; `None` only where it is known that there
+/// is nothing.
+fn of_the_user(cx: &Context, path: &Path) -> Option<&'static str> {
+    let cannot_tell = "may hold work of yours, which git cannot tell";
+    let Ok(old) = Checkout::open(cx, path) else { return Some(cannot_tell) };
+    if old.root() != path {
+        return Some("is no checkout that was fetched");
+    }
+    if old.is_dirty() || old.operation.is_some() {
+        return Some("has changes of yours");
+    }
+    // A pattern, since git takes the name alone for a directory of refs.
+    let own = ["rev-list", "--max-count=1", "HEAD", "--branches", "--glob=refs/stas[h]", "--not", "--remotes"];
+    let own = old.git(cx).and_then(|git| git.ask(cx, "list the commits that no remote has", &own));
+    match own {
+        Ok(commits) if commits.trim().is_empty() => None,
+        Ok(_) => Some("has commits that no remote has"),
+        Err(_) => Some(cannot_tell),
+    }
+}
+
+/// Gives a checkout the first name beside it that is free. Nothing that was kept before is touched.
+fn keep(cx: &Context, hands: &Hands, path: &Path, what: &str) -> Result<(), Error> {
+    let names = (1_u32..).map(|number| path.with_file_name(format!("{KEPT_PTO_ISA}.{number}")));
+    let kept = names.into_iter().find(|name| name.symlink_metadata().is_err()).expect("some number is free");
+    if !hands.rename(cx, path, &kept) {
+        return Err(Error::NotKept { path: path.to_owned(), kept, what: what.to_owned() });
+    }
+    let message = format!("`{}` {what}; it is `{}` now", path.display(), kept.display());
+    cx.emit(Event::Warning { message });
+    Ok(())
 }
 
 fn last_line(error: &pto_checkout::Error) -> String {
@@ -162,4 +191,22 @@ fn pause(time: Duration) -> Result<(), Error> {
         std::thread::sleep(POLL);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_kept_stops_the_build() {
+        let dir = tempfile::tempdir().unwrap();
+        let none: [(&str, &str); 0] = [];
+        let cx = Context::fake("/", none);
+        let hands = Hands::of(&RunAs::caller());
+        // Nothing can be moved away there.
+        let path = dir.path().join("gone").join(PTO_ISA);
+        let error = keep(&cx, &hands, &path, "has changes of yours").unwrap_err();
+        assert!(error.to_string().ends_with("pto-isa.previous.1`"), "{error}");
+        assert!(error.hint().unwrap().contains("mv "), "{:?}", error.hint());
+    }
 }

@@ -85,7 +85,9 @@ impl Work<'_> {
         if let Decision::Fresh { reason } = &self.plan.decision {
             let message = format!("Building `{}` from scratch: {reason}", self.plan.source.display());
             cx.emit(Event::Finished { task: "decide:build".to_owned(), message });
+            self.site.tree.claim(cx, &self.hands)?;
             self.site.tree.discard(cx, &self.hands)?;
+            self.site.tree.claim(cx, &self.hands)?;
             self.configure()?;
         }
         self.hands.remove(cx, &Record::path(native))?;
@@ -121,13 +123,12 @@ impl Work<'_> {
         job.made()
     }
 
-    /// Installs the wheel and writes down what the environment holds now. One install into an environment at a time: the
-    /// checkouts of a home are several.
+    /// Installs the wheel and writes down what the environment holds now. With the lock that a setup holds while it puts
+    /// another environment in its place; the checkouts of a home are several as well.
     fn install(&self, wheel: &Path) -> Result<(Option<PathBuf>, bool), Error> {
         let Site { cx, home, patches, tools, .. } = self.site;
         let job = self.site.wheel(self.plan.jobs.used)?;
-        let venv = home.venv();
-        let _turn = Turn::take(cx, &venv, &format!("installation into `{}`", venv.display()))?;
+        let _lock = home.lock(cx)?;
         let step = self.step("install:wheel", "Installing the runtime of", "install the runtime's wheel");
         step.run(cx, &job.install(wheel)).map_err(|error| match error {
             // Not the sources' fault any more.

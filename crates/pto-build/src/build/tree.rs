@@ -5,21 +5,25 @@ use std::path::{Path, PathBuf};
 use pto_checkout::Checkout;
 use pto_context::Context;
 
-use super::artifacts::CACHE;
+use super::artifacts::{self, CACHE};
 use super::hands::Hands;
-use super::record::{self, Record};
+use super::ours::{self, MARK, children};
+use super::plan::RUNTIME;
+use super::record::Record;
 use crate::error::Error;
 
 /// How a build directory that was given up is called until it is deleted.
 const DISCARDED: &str = "ptokit-discarded-";
 /// Below the runtime's build directory, the checkout of PTO-ISA: no product of a build.
 pub(crate) const PTO_ISA: &str = "pto-isa";
-/// One that the user had changed before it was replaced.
+/// How the names of those begin that the user had changed before they were replaced.
 pub(crate) const KEPT_PTO_ISA: &str = "pto-isa.previous";
 
 /// Directories that CMake and the runtime's wheel are built in.
 #[derive(Debug, Clone)]
 pub(crate) struct BuildTree {
+    /// The checkout.
+    root: PathBuf,
     /// Of the project's own extension.
     pub(crate) native: PathBuf,
     /// Of the runtime's.
@@ -31,16 +35,13 @@ pub(crate) struct BuildTree {
 impl BuildTree {
     pub(crate) fn of(checkout: &Checkout) -> Self {
         let root = checkout.root();
-        let (native, runtime) = (root.join("build"), root.join("runtime/build"));
-        Self { native, runtime, aside: checkout.dirs.git_dir.clone() }
+        let (native, runtime) = (root.join("build"), root.join(RUNTIME).join("build"));
+        Self { root: root.to_owned(), native, runtime, aside: checkout.dirs.git_dir.clone() }
     }
 
     /// A setting of CMake's cache.
     pub(crate) fn setting(&self, name: &str) -> Option<String> {
-        let cache = std::fs::read_to_string(self.native.join(CACHE)).ok()?;
-        let value =
-            |line: &str| line.strip_prefix(name)?.strip_prefix(':')?.split_once('=').map(|(_, value)| value.to_owned());
-        cache.lines().find_map(value)
+        ours::setting(&self.native.join(CACHE), name)
     }
 
     /// Whether there is anything of a build.
@@ -50,33 +51,59 @@ impl BuildTree {
 
     /// Refuses a directory with things that no build has made: it would be deleted.
     pub(crate) fn check_ours(&self) -> Result<(), Error> {
-        const MARKS: [&str; 6] = [CACHE, "CMakeFiles", ".cmake", "build.ninja", "Makefile", record::FILE];
-        if self.is_empty() || MARKS.iter().any(|mark| self.native.join(mark).exists()) {
-            return Ok(());
+        if !self.is_empty() && !ours::is_native(&self.native, &self.root) {
+            return Err(Error::ForeignBuildDirectory { dir: self.native.clone() });
         }
-        Err(Error::ForeignBuildDirectory { dir: self.native.clone() })
+        if !self.runtime_products().is_empty() && !ours::is_runtimes(&self.runtime, &self.root.join(RUNTIME)) {
+            return Err(Error::ForeignBuildDirectory { dir: self.runtime.clone() });
+        }
+        Ok(())
+    }
+
+    /// Says in both directories whose they are, before anything else is in them or goes from them: whoever is killed from
+    /// here on leaves what the next run knows. Call after [`check_ours`](Self::check_ours).
+    pub(crate) fn claim(&self, cx: &Context, hands: &Hands) -> Result<(), Error> {
+        [&self.native, &self.runtime].into_iter().try_for_each(|dir| hands.make_dir(cx, &dir.join(MARK)))
     }
 
     /// Makes both directories empty. The record goes first: whoever is killed from here on leaves a build that the next run
-    /// discards. What a record says was built elsewhere, as into the sources, goes too.
+    /// discards. What was built into the sources goes too, if it is still what the record says.
     pub(crate) fn discard(&self, cx: &Context, hands: &Hands) -> Result<(), Error> {
         let record = Record::read(&self.native);
         hands.remove(cx, &Record::path(&self.native))?;
-        let outside = record.iter().flat_map(|record| record.artifacts.files.keys()).filter(|path| path.is_absolute());
-        outside.into_iter().try_for_each(|path| hands.remove(cx, path))?;
-        for dir in self.runtime_products() {
+        let outside = record.iter().flat_map(|record| self.into_the_sources(record));
+        outside.into_iter().try_for_each(|path| hands.remove(cx, &path))?;
+        let is_mark = |path: &Path| path.file_name().is_some_and(|name| name == MARK);
+        for dir in self.runtime_products().into_iter().filter(|path| !is_mark(path)) {
             self.give_up(cx, hands, &dir)?;
         }
         if self.native.is_symlink() || !self.give_up(cx, hands, &self.native)? {
             // A link, or a disk of its own: only what is in it can go.
-            children(&self.native).iter().try_for_each(|child| hands.remove(cx, child))?;
+            let children = children(&self.native).into_iter().filter(|path| !is_mark(path));
+            children.into_iter().try_for_each(|child| hands.remove(cx, &child))?;
         }
         self.sweep(cx, hands)
     }
 
+    /// Products beside the sources of this checkout. A record is a file like any other: it may have come with a copy of the
+    /// directory and tell of the original's products, or of anything at all.
+    fn into_the_sources(&self, record: &Record) -> Vec<PathBuf> {
+        let is_ours = |path: &PathBuf, digest: &String| {
+            let real =
+                path.symlink_metadata().ok().filter(std::fs::Metadata::is_file).and_then(|_| path.canonicalize().ok());
+            real.is_some_and(|real| real.starts_with(&self.root)) && artifacts::digest(path).as_ref() == Some(digest)
+        };
+        let products =
+            record.artifacts.files.iter().filter(|(path, digest)| path.is_absolute() && is_ours(path, digest));
+        products.map(|(path, _)| path.clone()).collect()
+    }
+
     /// What builds of the runtime have made.
     pub(crate) fn runtime_products(&self) -> Vec<PathBuf> {
-        let is_product = |path: &PathBuf| path.file_name().is_none_or(|name| name != PTO_ISA && name != KEPT_PTO_ISA);
+        let is_product = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default();
+            name != PTO_ISA && !name.as_encoded_bytes().starts_with(KEPT_PTO_ISA.as_bytes())
+        };
         children(&self.runtime).into_iter().filter(is_product).collect()
     }
 
@@ -100,9 +127,4 @@ impl BuildTree {
         }
         Ok(moved)
     }
-}
-
-/// What is in a directory, in full.
-fn children(dir: &Path) -> Vec<PathBuf> {
-    std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }

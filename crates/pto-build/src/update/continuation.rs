@@ -7,6 +7,7 @@ use pto_context::Context;
 use pto_process::Invocation;
 
 use super::error::UpdateError;
+use crate::home::PROXIES;
 
 /// Set for the checkout's updater, so that it does not hand over once more.
 const GUARD: &str = "PTOKIT_UPDATE_CONTINUES";
@@ -53,7 +54,8 @@ pub fn continuation(cx: &Context, src: &Path, home: &Path, passed: &Passed) -> R
         command = command.arg("--reinstall-deps");
     }
     if let Some(proxy) = &passed.proxy {
-        command = command.arg("--proxy").arg(proxy);
+        // Not as an argument: it may hold a password, and every user of the machine sees arguments.
+        command = PROXIES.iter().fold(command, |command, name| command.env(*name, proxy));
     }
     if let Some(jobs) = passed.jobs {
         command = command.arg("--jobs").arg(jobs.to_string());
@@ -95,14 +97,24 @@ mod tests {
         };
         assert_eq!(
             line(&cx, src, &all).unwrap().unwrap(),
-            "cd @ && PTOKIT_UPDATE_CONTINUES=1 PYPTO_HOME=/home PYPTO_SRC=@ bash @/docker/scripts/pypto-update.sh --no-pull \
-             --reinstall-deps --proxy 'http://***@h:1' --jobs 2 --skip-doctor --json"
+            "cd @ && HTTPS_PROXY='http://***@h:1' HTTP_PROXY='http://***@h:1' PTOKIT_UPDATE_CONTINUES=1 PYPTO_HOME=/home PYPTO_SRC=@ \
+             http_proxy='http://***@h:1' https_proxy='http://***@h:1' bash @/docker/scripts/pypto-update.sh --no-pull \
+             --reinstall-deps --jobs 2 --skip-doctor --json"
         );
         let program = src.join("docker/scripts/pypto-update");
         fs_err::write(&program, "").unwrap();
         fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         let plain = line(&cx, src, &Passed::default()).unwrap().unwrap();
         assert!(plain.ends_with("PYPTO_SRC=@ @/docker/scripts/pypto-update --no-pull"), "{plain}");
+        // What everybody sees of the process, and what it alone does.
+        let script = "#!/bin/sh\ntr '\\0' ' ' </proc/$$/cmdline; echo \"| $HTTPS_PROXY $https_proxy\"\n";
+        fs_err::write(&program, script).unwrap();
+        let cx = cx.with_var("PATH", "/usr/bin:/bin");
+        let command = continuation(&cx, src, Path::new("/home"), &all).unwrap().unwrap();
+        let said = command.run(&cx).unwrap().stdout.text().into_owned();
+        let (seen, own) = said.split_once('|').unwrap();
+        assert!(seen.contains("--no-pull") && !seen.contains("u:p"), "{seen}");
+        assert_eq!(own.trim(), "http://u:p@h:1 http://u:p@h:1");
         assert_eq!(line(&cx.with_var(GUARD, "1"), src, &all).unwrap(), None, "it is the one that goes on");
     }
 }

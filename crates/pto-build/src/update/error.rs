@@ -52,6 +52,27 @@ pub enum UpdateError {
         /// What was looked for.
         looked_for: Vec<PathBuf>,
     },
+    /// Git does not say how many commits there are.
+    #[error("git counts commits of `{}` and says `{answer}`, which is no number", .repository.display())]
+    BadCount {
+        /// The repository.
+        repository: PathBuf,
+        /// What it said.
+        answer: String,
+    },
+    /// What an update that was ended in the middle has written down cannot be read.
+    #[error("cannot read what an earlier update of `{}` was doing, in `{}`", .repository.display(), .file.display())]
+    BadJournal {
+        /// The repository.
+        repository: PathBuf,
+        /// The record.
+        file: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The turn, or the owner's files.
+    #[error(transparent)]
+    Build(#[from] crate::Error),
     /// Git, or the checkout, cannot tell.
     #[error(transparent)]
     Checkout(#[from] pto_checkout::Error),
@@ -81,6 +102,15 @@ impl UpdateError {
             Self::NoUpdater { src, .. } => {
                 format!("see what is missing: git -C {} status docker; an old one is not used in its place", word(src))
             }
+            Self::BadCount { repository, .. } => {
+                format!("see what is wrong with it: git -C {} fsck", word(repository))
+            }
+            Self::BadJournal { repository, file, .. } => format!(
+                "see that `git -C {} status` shows nothing but what you changed, then `rm {}`",
+                word(repository),
+                word(file)
+            ),
+            Self::Build(error) => return error.hint(),
             Self::Checkout(error) => return error.hint(),
             Self::Store(error) => return error.hint(),
         })
@@ -91,15 +121,23 @@ impl UpdateError {
         match self {
             _ if self.is_interrupted() => Fault::Interrupt,
             Self::Remote { .. } | Self::Busy { .. } | Self::Store(_) => Fault::Machine,
+            Self::Build(error) => error.fault(),
             Self::Checkout(pto_checkout::Error::Git { .. } | pto_checkout::Error::Remote { .. }) => Fault::Machine,
             _ => Fault::Input,
         }
+    }
+
+    /// What git said before it failed, its last lines, secrets masked.
+    pub fn said(&self) -> Option<String> {
+        let (Self::Remote { source: error, .. } | Self::Checkout(error)) = self else { return None };
+        Some(error.last_words()).filter(|words| !words.is_empty())
     }
 
     fn is_interrupted(&self) -> bool {
         match self {
             Self::Remote { source: error, .. } | Self::Checkout(error) => error.is_interrupted(),
             Self::Store(error) => error.is_interrupted(),
+            Self::Build(error) => error.is_interrupted(),
             _ => false,
         }
     }

@@ -85,38 +85,26 @@ impl<'a> Incoming<'a> {
 
     /// Whether a commit is here, or in what was fetched.
     pub(super) fn has(&self, commit: &str) -> Result<bool, UpdateError> {
-        self.is_true(&["cat-file", "-e", &format!("{commit}^{{commit}}")])
+        Ok(self.git.has_commit(self.cx, self.beside(self.git.reading()), commit)?)
     }
 
     /// Whether everything in one commit is in another.
     pub(super) fn is_ancestor(&self, old: &str, new: &str) -> Result<bool, UpdateError> {
-        self.is_true(&["merge-base", "--is-ancestor", old, new])
+        let look = self.beside(self.git.reading().args(["merge-base", "--is-ancestor", old, new]));
+        Ok(self.git.answer(self.cx, "compare commits", look, &[1])?.is_some())
     }
 
     /// How many commits one has that the other lacks.
     pub(super) fn count(&self, from: &str, to: &str) -> Result<u64, UpdateError> {
         let text = self.ask("count commits", &["rev-list", "--count", &format!("{from}..{to}")])?;
-        Ok(text.trim().parse().unwrap_or_default())
+        let answer = text.trim().to_owned();
+        answer.parse().map_err(|_| UpdateError::BadCount { repository: self.root.clone(), answer })
     }
 
     /// What a command that only looks prints, with the new objects in view.
     pub(super) fn ask(&self, action: &'static str, args: &[&str]) -> Result<String, UpdateError> {
         let command = self.beside(self.git.reading().args(args)).capture_limit(LARGEST_LIST);
         Ok(self.git.run(self.cx, action, command)?.stdout.text().into_owned())
-    }
-
-    /// Whether a command ends with 0; 1 and 128 say that it is not so, as for an object that is not there.
-    fn is_true(&self, args: &[&str]) -> Result<bool, UpdateError> {
-        let command = self.beside(self.git.reading().args(args));
-        match self.git.run(self.cx, "compare commits", command) {
-            Ok(_) => Ok(true),
-            Err(pto_checkout::Error::Git { source: pto_process::Error::Failed(output), .. })
-                if matches!(output.status, pto_process::Status::Exited(_)) =>
-            {
-                Ok(false)
-            }
-            Err(error) => Err(error.into()),
-        }
     }
 
     fn beside(&self, git: Invocation) -> Invocation {

@@ -1,59 +1,107 @@
 //! What an update is about to do, written down before it does it, so that the next one can clear up after one that was
 //! killed. Git moves a work tree file by file and its commit last: in between, files are the update's and look like edits.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use pto_checkout::{Checkout, Git};
-use pto_context::{Context, Readable, write_whole};
+use pto_checkout::{Checkout, Git, GitDirs};
+use pto_context::Context;
+use serde::{Deserialize, Serialize};
 
 use super::error::UpdateError;
 use super::plan::{How, Move};
-use crate::home::Home;
+use crate::build::Hands;
 
 /// How long to wait for a git that dies with the update that was killed.
 const DYING: Duration = Duration::from_secs(5);
 /// Locks that git leaves when it is killed.
 const LOCKS: [&str; 4] = ["index.lock", "HEAD.lock", "ORIG_HEAD.lock", "config.lock"];
 
-/// The record of an update that is at work.
-pub(super) struct Journal(PathBuf);
+/// In the git directory of a repository: whoever updates it, from whichever home or container, finds it.
+const FILE: &str = "ptokit-update.json";
+const SCHEMA: &str = "ptokit.update-journal/1";
+
+/// The record of an update that is at work in a repository.
+pub(super) struct Journal {
+    root: PathBuf,
+    file: PathBuf,
+}
+
+/// What is in it.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    schema: String,
+    /// Where the repository was, for whoever wrote this: in a container that may be another place.
+    root: PathBuf,
+    moves: Vec<Move>,
+}
 
 impl Journal {
-    pub(super) fn of(home: &Home) -> Self {
-        Self(home.root().join(".update.json"))
+    pub(super) fn of(dirs: &GitDirs) -> Self {
+        Self { root: dirs.root.clone(), file: dirs.git_dir.join(FILE) }
     }
 
-    pub(super) fn begin(&self, moves: &[Move]) -> Result<(), UpdateError> {
-        let text = serde_json::to_vec(moves).unwrap_or_default();
-        let write = write_whole(&self.0, Readable::ByUmask, |file| {
-            std::io::Write::write_all(file, &text).and_then(|()| file.sync_all())
-        });
-        Ok(write.map_err(|source| pto_store::Error::place("cannot write down what is updated", &self.0, source))?)
+    pub(super) fn begin(&self, cx: &Context, moves: &[Move]) -> Result<(), UpdateError> {
+        let entry = Entry { schema: SCHEMA.to_owned(), root: self.root.clone(), moves: moves.to_vec() };
+        let text = serde_json::to_vec(&entry).map_err(|error| self.bad(error.into()))?;
+        Ok(self.hands(cx)?.write(cx, &self.file, &text)?)
     }
 
-    pub(super) fn end(&self) {
+    pub(super) fn end(&self, cx: &Context) {
         // If it stays, the next update finds that all is done.
-        let _ = std::fs::remove_file(&self.0);
+        let _ = self.hands(cx).and_then(|hands| Ok(hands.remove(cx, &self.file)?));
     }
 
     /// What an update that did not end was doing.
-    pub(super) fn unfinished(&self) -> Vec<Move> {
-        fs_err::read(&self.0).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+    pub(super) fn unfinished(&self) -> Result<Vec<Move>, UpdateError> {
+        let text = match std::fs::read(&self.file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            read => read.map_err(|error| self.bad(error))?,
+        };
+        let entry: Entry = serde_json::from_slice(&text).map_err(|error| self.bad(error.into()))?;
+        if entry.schema != SCHEMA {
+            return Err(
+                self.bad(std::io::Error::other(format!("its schema is `{}`, expected `{SCHEMA}`", entry.schema)))
+            );
+        }
+        Ok(entry.moves.into_iter().map(|one| moved(one, &entry.root, &self.root)).collect())
+    }
+
+    fn hands(&self, cx: &Context) -> Result<Hands, UpdateError> {
+        Ok(Hands::of(Git::at(cx, &self.root)?.run_as()))
+    }
+
+    fn bad(&self, source: std::io::Error) -> UpdateError {
+        UpdateError::BadJournal { repository: self.root.clone(), file: self.file.clone(), source }
     }
 
     /// Puts back what such an update has half done. What the user did since is left alone.
     pub(super) fn clear_up(&self, cx: &Context) -> Result<(), UpdateError> {
-        for unfinished in self.unfinished() {
+        for unfinished in self.unfinished()? {
             match &unfinished.from {
                 Some(from) if unfinished.root.join(".git").exists() => put_back(cx, &unfinished, from)?,
-                None => forget_clone(cx, &unfinished)?,
+                None => super::half_clone::forget(cx, &unfinished)?,
                 Some(_) => {}
             }
         }
-        self.end();
+        self.end(cx);
         Ok(())
     }
+}
+
+/// A move of a repository that was at another place when it was written down.
+fn moved(one: Move, was: &Path, is: &Path) -> Move {
+    let place = |path: PathBuf| {
+        path.strip_prefix(was).map(|below| is.components().chain(below.components()).collect()).unwrap_or(path.clone())
+    };
+    let how = match one.how {
+        How::Clone { parent, path, git_dir, had_git_dir } => {
+            How::Clone { parent: place(parent), path, git_dir: place(git_dir), had_git_dir }
+        }
+        how => how,
+    };
+    Move { root: place(one.root), how, ..one }
 }
 
 fn put_back(cx: &Context, unfinished: &Move, from: &str) -> Result<(), UpdateError> {
@@ -64,13 +112,16 @@ fn put_back(cx: &Context, unfinished: &Move, from: &str) -> Result<(), UpdateErr
     if checkout.head.as_deref() != Some(from) {
         return Ok(());
     }
-    let index_is_ahead = git.ask(cx, "compare the index", &["diff", "--cached", "--quiet", &unfinished.to]).is_ok();
+    // Without the new objects nothing of them can be in the work tree.
+    if !git.has_commit(cx, git.reading(), &unfinished.to)? {
+        return Ok(());
+    }
+    let compare = git.reading().args(["diff", "--cached", "--quiet", &unfinished.to]);
+    let index_is_ahead = git.answer(cx, "compare the index", compare, &[1])?.is_some();
     let compare =
         git.reading().args(["diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none"]);
     let compare = compare.args([from, &unfinished.to]).capture_limit(usize::MAX);
-    // Without the new objects nothing of them can be in the work tree.
-    let Ok(differences) = git.run(cx, "compare commits", compare) else { return Ok(()) };
-    let differences = differences.stdout.text().into_owned();
+    let differences = git.run(cx, "compare commits", compare)?.stdout.text().into_owned();
     if index_is_ahead {
         // Git was done but for the commit's name: the index goes back first, then the files, all of which it wrote itself.
         git.run(cx, "put the index back", git.writing().args(["read-tree", from]))?;
@@ -142,40 +193,25 @@ fn changes(raw: &str) -> impl Iterator<Item = Change<'_>> {
     })
 }
 
-/// A clone that did not get to its end is made again from nothing. There was nothing before: that was looked at.
-fn forget_clone(cx: &Context, unfinished: &Move) -> Result<(), UpdateError> {
-    let How::Clone { parent, path, git_dir } = &unfinished.how else { return Ok(()) };
-    let is_whole = Checkout::open(cx, &unfinished.root).is_ok_and(|found| {
-        found.root().ends_with(path) && found.head.as_deref() == Some(&unfinished.to) && !found.is_dirty()
-    });
-    if is_whole || !parent.join(".git").exists() {
-        return Ok(());
-    }
-    let git = Git::at(cx, parent)?;
-    remove_locks(&git)?;
-    for dir in [&unfinished.root, git_dir] {
-        if dir.symlink_metadata().is_ok() {
-            fs_err::remove_dir_all(dir)
-                .map_err(|source| pto_store::Error::place("cannot remove an unfinished clone", dir, source))?;
-        }
-    }
-    Ok(())
+/// Removes the locks of a git that is gone. One that is alive is waited for, as long as it takes to die.
+pub(super) fn remove_locks(git: &Git) -> Result<(), UpdateError> {
+    let dirs = pto_checkout::GitDirs::find(git.root())?;
+    remove_locks_in(git.root(), [&dirs.git_dir, &dirs.common_dir])
 }
 
-/// Removes the locks of a git that is gone. One that is alive is waited for, as long as it takes to die.
-fn remove_locks(git: &Git) -> Result<(), UpdateError> {
-    let dirs = pto_checkout::GitDirs::find(git.root())?;
-    let branch = fs_err::read_to_string(dirs.git_dir.join("HEAD")).unwrap_or_default();
-    let branch = branch.trim().strip_prefix("ref: ").map(|name| dirs.common_dir.join(format!("{name}.lock")));
-    let locks = LOCKS.iter().flat_map(|lock| [dirs.git_dir.join(lock), dirs.common_dir.join(lock)]).chain(branch);
+/// The same for a repository whose work tree may not be there yet.
+pub(super) fn remove_locks_in(root: &Path, git_dirs: [&PathBuf; 2]) -> Result<(), UpdateError> {
+    let branch = fs_err::read_to_string(git_dirs[0].join("HEAD")).unwrap_or_default();
+    let branch = branch.trim().strip_prefix("ref: ").map(|name| git_dirs[1].join(format!("{name}.lock")));
+    let locks = LOCKS.iter().flat_map(|lock| git_dirs.map(|dir| dir.join(lock))).chain(branch);
     let locks: Vec<PathBuf> = locks.filter(|lock| lock.exists()).collect();
     if locks.is_empty() {
         return Ok(());
     }
     let start = Instant::now();
-    while let Some(pid) = git_at_work(git.root()) {
+    while let Some(pid) = git_at_work(root) {
         if start.elapsed() > DYING {
-            return Err(UpdateError::Busy { repository: git.root().to_path_buf(), pid });
+            return Err(UpdateError::Busy { repository: root.to_path_buf(), pid });
         }
         pto_store::stop_if_interrupted()?;
         std::thread::sleep(Duration::from_millis(50));

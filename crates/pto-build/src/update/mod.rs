@@ -5,15 +5,18 @@
 
 mod continuation;
 mod error;
+mod half_clone;
 mod incoming;
 mod journal;
 mod plan;
+mod room;
 mod state;
 mod submodules;
+mod ways;
 
 use std::path::{Path, PathBuf};
 
-use pto_checkout::Git;
+use pto_checkout::{Git, GitDirs};
 use pto_context::{Context, Event};
 use serde::Serialize;
 
@@ -22,14 +25,16 @@ pub use error::UpdateError;
 pub use plan::{How, Move, Repository};
 pub use state::{Blocked, State};
 
-use crate::home::{Home, checkout_of};
+use crate::build::Turn;
+use crate::home::checkout_of;
 use journal::Journal;
 use plan::Planner;
 
 /// What to update, and how.
 #[derive(Debug, Clone, Default)]
 pub struct PullOptions {
-    /// The home, whose lock is held meanwhile; without it `PYPTO_HOME`, else `/opt/pypto`.
+    /// The home, whose `dist-state.json` says which changes of the runtime are managed; without it `PYPTO_HOME`, else
+    /// `/opt/pypto`.
     pub home: Option<PathBuf>,
     /// The checkout; without it `PYPTO_SRC`, where the images keep it, or the working directory.
     pub src: Option<PathBuf>,
@@ -46,11 +51,8 @@ pub struct Pull {
     pub repositories: Vec<Repository>,
 }
 
-/// The directories of an update.
-struct Places {
-    home: Home,
-    repositories: Vec<(&'static str, PathBuf)>,
-}
+/// The repositories of an update.
+struct Places(Vec<(&'static str, GitDirs)>);
 
 impl Places {
     fn of(cx: &Context, options: &PullOptions) -> Result<Self, UpdateError> {
@@ -59,8 +61,29 @@ impl Places {
         let beside = || src.canonicalize().ok()?.parent().map(|parent| parent.join("pypto-lib"));
         let lib = named.or_else(beside).filter(|dir| dir.join(".git").exists());
         let repositories = [("pypto", Some(src)), ("pypto-lib", lib)];
-        let repositories = repositories.into_iter().filter_map(|(name, dir)| Some((name, dir?))).collect();
-        Ok(Self { home: Home::of(cx, options.home.as_deref()), repositories })
+        let found = repositories.into_iter().filter_map(|(name, dir)| Some((name, dir?)));
+        Ok(Self(found.map(|(name, dir)| Ok((name, GitDirs::find(&dir)?))).collect::<Result<_, UpdateError>>()?))
+    }
+
+    /// Keeps everybody away who builds or updates one of the repositories. By name, so that no two wait for each other.
+    fn turns(&self, cx: &Context) -> Result<Vec<Turn>, UpdateError> {
+        let mut roots: Vec<&Path> = self.0.iter().map(|(_, dirs)| dirs.root.as_path()).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        let take = |root: &Path| Turn::take(cx, root, &format!("work on `{}`", root.display()));
+        Ok(roots.into_iter().map(take).collect::<Result<_, _>>()?)
+    }
+
+    /// Writes down in each repository what is about to be done there.
+    fn begin(&self, cx: &Context, pull: &Pull) -> Result<(), UpdateError> {
+        for ((_, dirs), repository) in self.0.iter().zip(&pull.repositories) {
+            Journal::of(dirs).begin(cx, &repository.moves)?;
+        }
+        Ok(())
+    }
+
+    fn journals(&self) -> impl Iterator<Item = Journal> {
+        self.0.iter().map(|(_, dirs)| Journal::of(dirs))
     }
 }
 
@@ -70,9 +93,11 @@ impl Places {
 /// See [`UpdateError`].
 pub fn plan_pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateError> {
     let places = Places::of(cx, options)?;
-    if !Journal::of(&places.home).unfinished().is_empty() {
-        let message = "an earlier update was ended in the middle; the next one clears that up first";
-        cx.emit(Event::Warning { message: message.to_owned() });
+    for journal in places.journals() {
+        if !journal.unfinished()?.is_empty() {
+            let message = "an earlier update was ended in the middle; the next one clears that up first";
+            cx.emit(Event::Warning { message: message.to_owned() });
+        }
     }
     planned(&with_proxy(cx, options), options, &places)
 }
@@ -84,31 +109,28 @@ pub fn plan_pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateErro
 pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateError> {
     let places = Places::of(cx, options)?;
     let cx = &with_proxy(cx, options);
-    let _lock = places.home.lock(cx)?;
-    let journal = Journal::of(&places.home);
-    journal.clear_up(cx)?;
+    let _turns = places.turns(cx)?;
+    places.journals().try_for_each(|journal| journal.clear_up(cx))?;
     let pull = planned(cx, options, &places)?;
     let moves: Vec<Move> = pull.repositories.iter().flat_map(|repository| repository.moves.clone()).collect();
     if moves.is_empty() {
         return Ok(pull);
     }
-    journal.begin(&moves)?;
-    match moves.iter().try_for_each(|one| perform(cx, one)) {
-        Ok(()) => journal.end(),
-        Err(error) => {
-            // A full disk stops git amid its files. What cannot be put back now is left to the next update.
-            let _ = journal.clear_up(cx);
-            return Err(error);
-        }
+    let done = places.begin(cx, &pull).and_then(|()| moves.iter().try_for_each(|one| perform(cx, one)));
+    if done.is_err() {
+        // A full disk stops git amid its files. What cannot be put back now is left to the next update.
+        places.journals().for_each(|journal| drop(journal.clear_up(cx)));
+    } else {
+        places.journals().for_each(|journal| journal.end(cx));
     }
-    Ok(pull)
+    done.map(|()| pull)
 }
 
 fn planned(cx: &Context, options: &PullOptions, places: &Places) -> Result<Pull, UpdateError> {
     let mut planner = Planner { cx, remote_submodules: options.remote_submodules, blocked: Vec::new() };
     let mut repositories = Vec::new();
-    for (name, dir) in &places.repositories {
-        repositories.extend(planner.repository(name, dir)?);
+    for (name, dirs) in &places.0 {
+        repositories.extend(planner.repository(name, &dirs.root)?);
     }
     if planner.blocked.is_empty() { Ok(Pull { repositories }) } else { Err(UpdateError::Blocked(planner.blocked)) }
 }
@@ -144,12 +166,12 @@ fn perform(cx: &Context, one: &Move) -> Result<(), UpdateError> {
 
 /// Fetches a commit into a submodule, if it is not there: with the branches, else by its own name.
 fn obtain(cx: &Context, git: &Git, commit: &str) -> Result<(), UpdateError> {
-    let is_here = || git.ask(cx, "look for a commit", &["cat-file", "-e", &format!("{commit}^{{commit}}")]).is_ok();
-    if is_here() {
+    let is_here = || git.has_commit(cx, git.reading(), commit);
+    if is_here()? {
         return Ok(());
     }
     git.fetch(cx)?;
-    if !is_here() {
+    if !is_here()? {
         let fetch = git.exchanging(cx)?.args(["fetch", "--quiet", "--no-recurse-submodules", "origin", commit]);
         git.run(cx, "fetch the recorded commit", fetch)?;
     }

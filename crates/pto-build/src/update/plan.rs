@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::error::UpdateError;
 use super::incoming::Incoming;
 use super::state::{Blocked, State};
+use super::ways::Ways;
 
 /// A work tree that goes from one commit to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +42,15 @@ pub enum How {
         path: String,
         /// Where git keeps its repository.
         git_dir: PathBuf,
+        /// Whether that was there before, as after `git submodule deinit`: it can hold commits that nobody else has.
+        #[serde(default = "assumed")]
+        had_git_dir: bool,
     },
+}
+
+/// Where nothing is written down, nothing is deleted.
+fn assumed() -> bool {
+    true
 }
 
 /// One repository of the update.
@@ -73,7 +82,7 @@ impl Planner<'_> {
         let noted = self.blocked.len();
         self.own_state(&checkout)?;
         for inside in checkout.below() {
-            self.changes(inside);
+            self.changes(inside)?;
         }
         // What can be seen here is said before a remote is asked.
         let (Some(branch), Some(upstream)) = (&checkout.branch, &checkout.upstream) else { return Ok(None) };
@@ -93,21 +102,25 @@ impl Planner<'_> {
 
     /// What the repository's own state forbids.
     fn own_state(&mut self, checkout: &Checkout) -> Result<(), UpdateError> {
-        if self.changes(checkout) {
-            return Ok(());
-        }
         let Some(head) = &checkout.head else {
-            self.block(checkout, State::Unborn);
+            let switch = self.ways(checkout)?.out_of_nothing();
+            self.block(checkout, State::Unborn { switch });
             return Ok(());
         };
+        if self.changes(checkout)? {
+            return Ok(());
+        }
         match (&checkout.branch, &checkout.upstream) {
             (None, _) => {
-                let branch = self.first_branch(checkout)?;
-                self.block(checkout, State::Detached { head: head.clone(), branch });
+                let switch = self.ways(checkout)?.to_a_branch()?;
+                self.block(checkout, State::Detached { head: head.clone(), switch });
             }
-            (Some(branch), None) => self.block(checkout, State::NoUpstream { branch: branch.clone() }),
+            (Some(branch), None) => {
+                let offered = self.ways(checkout)?.to_follow(branch, None);
+                self.block(checkout, State::NoUpstream { branch: branch.clone(), offered });
+            }
             (Some(branch), Some(upstream)) if upstream.tracking == Tracking::Gone => {
-                self.block(checkout, State::NoRemote { branch: branch.clone(), upstream: upstream.name.clone() });
+                self.block_without_remote(checkout, branch, &upstream.name)?;
             }
             (Some(_), Some(_)) => {}
         }
@@ -115,28 +128,38 @@ impl Planner<'_> {
     }
 
     /// What is in no commit, or was begun and not ended. Whether there is anything.
-    fn changes(&mut self, checkout: &Checkout) -> bool {
+    fn changes(&mut self, checkout: &Checkout) -> Result<bool, UpdateError> {
         // A submodule that was moved or changed inside is looked at by itself.
         let own = |paths: &[String]| -> Vec<String> {
             paths.iter().filter(|path| checkout.submodule(path).is_none()).cloned().collect()
         };
         let changed = [checkout.staged.clone(), own(&checkout.modified)].concat();
         let state = match () {
+            () if let lock = checkout.dirs.git_dir.join("index.lock")
+                && lock.exists() =>
+            {
+                State::Locked { lock }
+            }
             () if let Some(operation) = checkout.operation => State::Unfinished { operation },
             () if !checkout.conflicted.is_empty() => State::Conflicted { paths: checkout.conflicted.clone() },
-            () if !changed.is_empty() => State::Changed { paths: changed },
-            () => return false,
+            () if !changed.is_empty() => {
+                State::Changed { announced: self.ways(checkout)?.announced()?, paths: changed }
+            }
+            () => return Ok(false),
         };
         self.block(checkout, state);
-        true
+        Ok(true)
     }
 
-    /// The branch to suggest: the one that the remote begins with.
-    fn first_branch(&self, checkout: &Checkout) -> Result<String, UpdateError> {
-        let git = checkout.git(self.cx)?;
-        let said = git.ask(self.cx, "tell the remote's branch", &["rev-parse", "--abbrev-ref", "origin/HEAD"]);
-        let named = said.ok().and_then(|text| text.trim().strip_prefix("origin/").map(str::to_owned));
-        Ok(named.filter(|name| name != "HEAD").unwrap_or_else(|| "main".to_owned()))
+    fn block_without_remote(&mut self, checkout: &Checkout, branch: &str, upstream: &str) -> Result<(), UpdateError> {
+        let offered = self.ways(checkout)?.to_follow(branch, Some(upstream));
+        let (branch, upstream) = (branch.to_owned(), upstream.to_owned());
+        self.block(checkout, State::NoRemote { branch, upstream, offered });
+        Ok(())
+    }
+
+    pub(super) fn ways(&self, checkout: &Checkout) -> Result<Ways<'_>, UpdateError> {
+        Ways::of(self.cx, checkout)
     }
 
     /// Where the branch goes: its upstream's commit, or where it is if it has all of that. `None` if it cannot.
@@ -151,17 +174,24 @@ impl Planner<'_> {
         let head = checkout.head.clone().unwrap_or_default();
         let setting = |key: &str| {
             let setting = format!("branch.{branch}.{key}");
-            incoming.git().ask(self.cx, "read its settings", &["config", "--get", &setting])
+            let get = incoming.git().reading().args(["config", "--get", &setting]);
+            incoming.git().answer(self.cx, "read its settings", get, &[1])
         };
-        let (remote, merge) = match (setting("remote"), setting("merge")) {
-            (Ok(remote), Ok(merge)) if remote.trim() != "." => (remote.trim().to_owned(), merge.trim().to_owned()),
+        let (remote, merge) = match (setting("remote")?, setting("merge")?) {
+            (Some(remote), Some(merge)) if remote.trim() != "." => (remote.trim().to_owned(), merge.trim().to_owned()),
             _ => {
-                let state = State::NoRemote { branch: branch.to_owned(), upstream: upstream.to_owned() };
-                self.block(checkout, state);
+                self.block_without_remote(checkout, branch, upstream)?;
                 return Ok(None);
             }
         };
-        let tip = incoming.tip(&remote, &merge)?;
+        let tip = match incoming.tip(&remote, &merge) {
+            // It was deleted there, and what was fetched of it once is still here.
+            Err(UpdateError::NoSuchRef { .. }) => {
+                self.block_without_remote(checkout, branch, upstream)?;
+                return Ok(None);
+            }
+            tip => tip?,
+        };
         incoming.obtain(&remote, &tip)?;
         if incoming.is_ancestor(&tip, &head)? {
             return Ok(Some(head));
@@ -180,39 +210,6 @@ impl Planner<'_> {
             to: tip.clone(),
         });
         Ok(Some(tip))
-    }
-
-    /// Files of the user's where new files will be: git overwrites those that are ignored without a word.
-    pub(super) fn check_room(
-        &mut self,
-        checkout: &Checkout,
-        incoming: &Incoming<'_>,
-        from: &str,
-        to: &str,
-    ) -> Result<(), UpdateError> {
-        let added = incoming.ask(
-            "compare commits",
-            &["diff", "--name-only", "-z", "--no-renames", "--diff-filter=A", "--ignore-submodules=none", from, to],
-        )?;
-        let is_in_the_way = |path: &&str| {
-            let meta = checkout.root().join(path).symlink_metadata();
-            meta.is_ok_and(|meta| !meta.is_dir()) || self.has_file_for_a_directory(checkout, path)
-        };
-        let paths: Vec<String> =
-            added.split('\0').filter(|path| !path.is_empty()).filter(is_in_the_way).map(str::to_owned).collect();
-        if !paths.is_empty() {
-            self.block(checkout, State::InTheWay { paths });
-        }
-        Ok(())
-    }
-
-    /// Whether a directory that a new file needs is a file that no commit knows.
-    fn has_file_for_a_directory(&self, checkout: &Checkout, path: &str) -> bool {
-        let mut parents = Path::new(path).ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
-        parents.any(|parent| {
-            let is_file = checkout.root().join(parent).symlink_metadata().is_ok_and(|meta| !meta.is_dir());
-            is_file && checkout.untracked.iter().any(|untracked| Path::new(untracked) == parent)
-        })
     }
 
     pub(super) fn block(&mut self, checkout: &Checkout, state: State) {

@@ -31,15 +31,20 @@ pub enum State {
     Detached {
         /// The commit.
         head: String,
-        /// The branch that the remote begins with.
-        branch: String,
+        /// What git is told to get to a branch.
+        switch: String,
     },
     /// There is no commit yet.
-    Unborn,
+    Unborn {
+        /// What git is told to get to one.
+        switch: String,
+    },
     /// The branch follows nothing.
     NoUpstream {
         /// The branch.
         branch: String,
+        /// What it could follow, if there is anything.
+        offered: Option<String>,
     },
     /// What the branch follows is a branch of this repository, or gone.
     NoRemote {
@@ -47,6 +52,8 @@ pub enum State {
         branch: String,
         /// What it follows.
         upstream: String,
+        /// What it could follow, if there is anything.
+        offered: Option<String>,
     },
     /// Both sides have commits that the other lacks.
     Diverged {
@@ -69,11 +76,30 @@ pub enum State {
     Changed {
         /// Paths in the index, then those in the work tree.
         paths: Vec<String>,
+        /// Those that are announced to git and not given to it, which it does not put away.
+        announced: Vec<String>,
     },
     /// Files that no commit knows, where the update has files.
     InTheWay {
         /// Paths.
         paths: Vec<String>,
+    },
+    /// Edits of files that git was told not to look at, and that the update changes.
+    Hidden {
+        /// Paths.
+        paths: Vec<String>,
+    },
+    /// Somebody's git holds the index, or died with it.
+    Locked {
+        /// The lock.
+        lock: PathBuf,
+    },
+    /// The update has a submodule whose name or path leads out of the repository.
+    BadSubmodule {
+        /// Its name.
+        name: String,
+        /// The commit that has it.
+        commit: String,
     },
     /// A submodule is at a commit that its parent does not record.
     Drifted {
@@ -105,24 +131,42 @@ impl Blocked {
         let each =
             |paths: &[String]| paths.iter().take(SHOWN).map(|path| self.repository.join(path)).collect::<Vec<_>>();
         match &self.state {
-            State::Detached { branch, .. } => format!("`{git} switch {branch}`"),
-            State::Unborn => format!("`{git} pull`"),
-            State::NoUpstream { branch } | State::NoRemote { branch, .. } => {
-                format!("`{git} branch --set-upstream-to=origin/{branch} {branch}`")
-            }
+            State::Detached { switch, .. } | State::Unborn { switch } => format!("`{git} {switch}`"),
+            State::NoUpstream { branch, offered } | State::NoRemote { branch, offered, .. } => match offered {
+                Some(offered) => format!("`{git} branch --set-upstream-to={} {}`", quoted(offered), quoted(branch)),
+                None => format!("`{git} push --set-upstream origin {}`", quoted(branch)),
+            },
             State::Diverged { upstream, .. } => {
-                format!("`{git} log --oneline --left-right HEAD...{upstream}`, then `{git} rebase {upstream}`")
+                format!(
+                    "`{git} fetch`, `{git} log --oneline --left-right HEAD...{upstream}`, then `{git} rebase {upstream}`"
+                )
             }
             State::Unfinished { operation } => {
-                let give_up = operation.give_up();
-                let give_up = give_up.strip_prefix("git ").unwrap_or(&give_up);
-                format!("`{git} {} --continue` or `{git} {give_up}`", operation.name())
+                let below = |command: String| format!("`{git}{}`", command.trim_start_matches("git"));
+                let both = operation.go_on().into_iter().chain([operation.give_up()]).map(below);
+                both.collect::<Vec<_>>().join(" or ")
             }
             State::Conflicted { .. } => format!("resolve them, then `{git} commit --all`"),
-            State::Changed { .. } => format!("`{git} commit --all` or `{git} stash`"),
+            State::Changed { announced, .. } if announced.is_empty() => {
+                format!("`{git} commit --all` or `{git} stash`")
+            }
+            State::Changed { announced, .. } => {
+                let paths: Vec<String> = announced.iter().map(|path| quoted(path)).collect();
+                format!("`{git} commit --all`, or `{git} add -- {}` and `{git} stash`", paths.join(" "))
+            }
             State::InTheWay { paths } => {
                 let moves = each(paths).into_iter().map(|path| format!("`mv {0} {0}.mine`", word(&path)));
                 moves.collect::<Vec<_>>().join(", ")
+            }
+            State::Hidden { paths } => {
+                let paths: Vec<String> = paths.iter().map(|path| quoted(path)).collect();
+                let show =
+                    format!("{git} update-index --no-assume-unchanged --no-skip-worktree -- {}", paths.join(" "));
+                format!("`{show}`, then `{git} stash`")
+            }
+            State::Locked { lock } => format!("let that git end; if none is at work, `rm {}`", word(lock)),
+            State::BadSubmodule { commit, .. } => {
+                format!("`{git} fetch`, then see who has added it: `{git} log -1 {} -- .gitmodules`", short(commit))
             }
             State::Drifted { recorded, .. } => {
                 format!("`{git} checkout --detach {}`, or keep it with `--remote-submodules`", short(recorded))
@@ -138,9 +182,9 @@ impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Detached { head, .. } => write!(f, "has no branch checked out, it is at {}", short(head)),
-            Self::Unborn => f.write_str("has no commit yet"),
-            Self::NoUpstream { branch } => write!(f, "is on `{branch}`, which follows no branch of a remote"),
-            Self::NoRemote { branch, upstream } => {
+            Self::Unborn { .. } => f.write_str("has no commit yet"),
+            Self::NoUpstream { branch, .. } => write!(f, "is on `{branch}`, which follows no branch of a remote"),
+            Self::NoRemote { branch, upstream, .. } => {
                 write!(
                     f,
                     "is on `{branch}`, which follows `{upstream}`, and that is no branch of a remote that is there"
@@ -149,10 +193,18 @@ impl fmt::Display for State {
             Self::Diverged { branch, upstream } => {
                 write!(f, "is on `{branch}`, which has commits that `{upstream}` lacks, and lacks some of its")
             }
+            Self::Unfinished { operation: Operation::Am } => f.write_str("is in the middle of `git am`"),
             Self::Unfinished { operation } => write!(f, "is in the middle of a {}", operation.name()),
             Self::Conflicted { paths } => write!(f, "has conflicts in {}", shown(paths)),
-            Self::Changed { paths } => write!(f, "has changes that are in no commit: {}", shown(paths)),
+            Self::Changed { paths, .. } => write!(f, "has changes that are in no commit: {}", shown(paths)),
             Self::InTheWay { paths } => write!(f, "has files of its own where the update has some: {}", shown(paths)),
+            Self::Hidden { paths } => {
+                write!(f, "has edits that git was told not to look at, and the update changes these: {}", shown(paths))
+            }
+            Self::Locked { lock } => write!(f, "is locked by a git: there is `{}`", lock.display()),
+            Self::BadSubmodule { name, commit } => {
+                write!(f, "would get a submodule `{name}` with {}, which leads out of the repository", short(commit))
+            }
             Self::Drifted { head, recorded } => {
                 write!(f, "is at {}, its parent records {}", short(head), short(recorded))
             }
@@ -166,6 +218,10 @@ impl fmt::Display for State {
 
 pub(super) fn short(commit: &str) -> &str {
     commit.get(..SHORT).unwrap_or(commit)
+}
+
+fn quoted(word: &str) -> String {
+    pto_process::shell_word(word)
 }
 
 fn shown(paths: &[String]) -> String {

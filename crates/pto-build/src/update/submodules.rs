@@ -37,7 +37,8 @@ impl Planner<'_> {
     ) -> Result<(), UpdateError> {
         let incoming = Incoming::of(self.cx, inside)?;
         let Some(head) = inside.head.clone() else {
-            self.block(inside, State::Unborn);
+            let switch = self.ways(inside)?.out_of_nothing();
+            self.block(inside, State::Unborn { switch });
             return Ok(());
         };
         let to = if self.remote_submodules {
@@ -104,6 +105,10 @@ impl Planner<'_> {
         (path, recorded, commit): (&str, &str, &str),
         moves: &mut Vec<Move>,
     ) -> Result<(), UpdateError> {
+        if !is_plain(path) {
+            self.block(parent, State::BadSubmodule { name: path.to_owned(), commit: commit.to_owned() });
+            return Ok(());
+        }
         let root = parent.root().join(path);
         let is_empty = fs_err::read_dir(&root).map_or(!root.exists(), |mut entries| entries.next().is_none());
         if !is_empty {
@@ -118,27 +123,40 @@ impl Planner<'_> {
             let (key, value) = entry.split_once('\n')?;
             (value == path).then(|| key.strip_prefix("submodule.")?.strip_suffix(".path")).flatten()
         });
-        let git_dir = parent.dirs.common_dir.join("modules").join(name.unwrap_or(path));
+        let name = name.unwrap_or(path);
+        if !is_plain(name) {
+            self.block(parent, State::BadSubmodule { name: name.to_owned(), commit: commit.to_owned() });
+            return Ok(());
+        }
+        let git_dir = parent.dirs.common_dir.join("modules").join(name);
+        let had_git_dir = git_dir.symlink_metadata().is_ok();
         let parent = parent.root().to_path_buf();
-        let how = How::Clone { parent, path: path.to_owned(), git_dir };
+        let how = How::Clone { parent, path: path.to_owned(), git_dir, had_git_dir };
         moves.push(Move { root, how, from: None, to: recorded.to_owned(), commits: None });
         Ok(())
     }
+}
+
+/// Whether a name or path that somebody pushed stays where it is joined to, as git demands it of a submodule's: it is
+/// relative, each part of it goes down, and none leads into a repository.
+fn is_plain(name: &str) -> bool {
+    let is_down = |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
+    !name.starts_with('-') && !name.contains('\\') && name.split('/').all(is_down)
 }
 
 /// The ref of its remote that a submodule follows: `branch` of `.gitmodules`, else where the remote begins.
 fn followed_branch(cx: &Context, parent: &Checkout, path: &str) -> Result<String, UpdateError> {
     let git = parent.git(cx)?;
     let config = |pattern: &str| {
-        git.ask(cx, "read `.gitmodules`", &["config", "-z", "--file", ".gitmodules", "--get-regexp", pattern])
-            .unwrap_or_default()
+        let get = git.reading().args(["config", "-z", "--file", ".gitmodules", "--get-regexp", pattern]);
+        git.answer(cx, "read `.gitmodules`", get, &[1]).map(Option::unwrap_or_default)
     };
-    let paths = config(r"^submodule\..*\.path$");
+    let paths = config(r"^submodule\..*\.path$")?;
     let name = paths.split('\0').find_map(|entry| {
         let (key, value) = entry.split_once('\n')?;
         (value == path).then(|| key.strip_suffix(".path")).flatten()
     });
-    let branches = config(r"^submodule\..*\.branch$");
+    let branches = config(r"^submodule\..*\.branch$")?;
     let branch = branches.split('\0').find_map(|entry| {
         let (key, value) = entry.split_once('\n')?;
         (key.strip_suffix(".branch") == name).then_some(value)
@@ -157,4 +175,20 @@ fn gitlinks(tree: &str) -> impl Iterator<Item = (&str, &str)> {
         let (head, path) = entry.split_once('\t')?;
         Some((path, head.strip_prefix("160000 commit ")?))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_out_are_none() {
+        for good in ["runtime", "3rdparty/third", "a..b", ".github", "with space"] {
+            assert!(is_plain(good), "{good}");
+        }
+        for bad in ["", ".", "..", "../x", "a/../../x", "/etc", "a//b", "a/", "a/.git", ".GIT/hooks", "-x", "a\\..\\b"]
+        {
+            assert!(!is_plain(bad), "{bad}");
+        }
+    }
 }

@@ -29,7 +29,7 @@ fn everything_goes_forwards_and_then_nothing_moves() {
     assert_eq!(world.git(&world.src(), &["symbolic-ref", "--short", "HEAD"]), "main");
     assert_eq!(world.git(&world.src(), &["status", "--porcelain"]), "");
     assert!(world.runtime().join("src/news.txt").is_file());
-    assert!(!world.project.home().join(".update.json").exists());
+    assert!(!world.journal().exists());
     assert!(moves(&world.pull().unwrap()).is_empty());
 }
 

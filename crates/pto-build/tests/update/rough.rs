@@ -4,9 +4,8 @@ use std::time::{Duration, Instant};
 
 use pto_build::{UpdateError, pull};
 use pto_context::Event;
-use pto_store::Lock;
 
-use crate::support::{World, moves};
+use crate::support::World;
 
 /// Files that each update brings.
 const FILES: usize = 40;
@@ -37,7 +36,7 @@ fn assert_at(world: &World, (own, runtime): &(String, String)) {
     for dir in [world.src(), world.runtime()] {
         assert_eq!(world.git(&dir, &["status", "--porcelain"]), "", "{}", dir.display());
     }
-    assert!(!world.project.home().join(".update.json").exists());
+    assert!(!world.journal().exists());
 }
 
 #[test]
@@ -55,7 +54,7 @@ fn killed_at_any_moment_the_next_update_finishes() {
         std::thread::sleep(whole.mul_f64(0.3 + 0.7 * f64::from(kill) / f64::from(KILLS)));
         // SIGKILL to it; the kernel ends its children.
         drop(running);
-        amid += usize::from(world.project.home().join(".update.json").exists());
+        amid += usize::from(world.journal().exists());
         world.pull().unwrap_or_else(|error| panic!("after {kill}: {}", pto_context::with_causes(&error)));
         assert_at(&world, &pushed);
     }
@@ -80,8 +79,7 @@ fn files_that_are_half_moved_are_put_back_and_edits_are_not() {
     let planned = world.plan().unwrap();
     let to = planned.repositories[0].moves[0].to.clone();
     let tear = || {
-        let journal: Vec<_> = moves(&planned);
-        world.write(&world.project.home().join(".update.json"), &serde_json::to_string(&journal).unwrap());
+        world.write_journal(&planned);
         let new = |index: usize| format!("new {index}\n").repeat(500);
         world.git(&world.src(), &["fetch", "--quiet"]);
         world.write(&world.src().join("many/0.txt"), &new(0));
@@ -114,8 +112,7 @@ fn an_index_that_is_ahead_is_put_back() {
     let planned = world.plan().unwrap();
     world.git(&world.src(), &["fetch", "--quiet"]);
     world.git(&world.src(), &["read-tree", "-m", "-u", "HEAD", "origin/main"]);
-    let journal = serde_json::to_string(&moves(&planned)).unwrap();
-    world.write(&world.project.home().join(".update.json"), &journal);
+    world.write_journal(&planned);
     world.pull().unwrap_or_else(|error| panic!("{}", pto_context::with_causes(&error)));
     assert_at(&world, &pushed);
 }
@@ -132,8 +129,7 @@ fn a_clone_that_was_killed_is_made_again() {
     world.write(&modules.join("HEAD"), "ref: refs/heads/main\n");
     world.write(&modules.join("objects/pack/tmp_pack_1"), "half");
     world.write(&third.join(".git"), "gitdir: ../../.git/modules/third\n");
-    let journal = serde_json::to_string(&moves(&planned)).unwrap();
-    world.write(&world.project.home().join(".update.json"), &journal);
+    world.write_journal(&planned);
     world.pull().unwrap_or_else(|error| panic!("{}", pto_context::with_causes(&error)));
     assert!(third.join("include/third.h").is_file());
     assert_eq!(world.git(&world.src(), &["status", "--porcelain"]), "");
@@ -196,16 +192,34 @@ fn two_at_once_do_it_one_after_the_other() {
 }
 
 #[test]
+fn a_journal_that_cannot_be_read_is_not_thrown_away() {
+    let world = World::new();
+    for text in ["{", r#"{"schema":"of-the-future/9","root":"/x","moves":[]}"#] {
+        world.write(&world.journal(), text);
+        for result in [world.plan(), world.pull()] {
+            let error = result.unwrap_err();
+            assert!(error.to_string().contains(&world.src().display().to_string()), "{error}");
+            assert!(error.hint().unwrap().contains("rm "), "{:?}", error.hint());
+        }
+        assert_eq!(fs_err::read_to_string(world.journal()).unwrap(), text);
+    }
+    fs_err::remove_file(world.journal()).unwrap();
+    world.pull().unwrap();
+}
+
+/// Whoever builds, or updates from another home, has the lock on the checkout.
+#[test]
 fn who_has_to_wait_says_for_whom() {
     let world = World::new();
     let events = std::sync::Arc::new(pto_context::Recorder::default());
     let cx = world.project.cx().with_events(events.clone());
-    let held = Lock::acquire(&cx, &world.project.home().join(".setup.lock"), "the test").unwrap();
+    let held = std::fs::File::open(world.src()).unwrap();
+    held.lock().unwrap();
     let options = world.options();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| pull(&cx, &options));
         let start = Instant::now();
-        let says = || format!("Waiting for process {} ", std::process::id());
+        let says = || format!("Waiting for the work on `{}` by process {} ", world.src().display(), std::process::id());
         while !events
             .events()
             .iter()

@@ -10,7 +10,7 @@ use crate::support::{World, assert_same, snapshot, text};
 /// A state: its name, how it comes about, what is said of it, a command that is suggested.
 type Case = (&'static str, fn(&World), &'static str, &'static str);
 
-const CASES: [Case; 17] = [
+const CASES: [Case; 23] = [
     (
         "detached",
         |world| world.run(&["checkout", "--quiet", "--detach"]),
@@ -21,7 +21,7 @@ const CASES: [Case; 17] = [
         "no upstream",
         |world| world.run(&["switch", "--quiet", "-c", "topic"]),
         "is on `topic`, which follows no branch of a remote",
-        "branch --set-upstream-to=origin/topic topic`",
+        "branch --set-upstream-to=origin/main topic`",
     ),
     (
         "upstream gone",
@@ -98,8 +98,56 @@ const CASES: [Case; 17] = [
     (
         "a file where a directory has to be",
         |world| world.change("docs"),
+        "has files of its own where the update has some: `docs`",
+        "docs.mine`",
+    ),
+    (
+        "an ignored file where a directory has to be",
+        |world| {
+            world.change("docs");
+            world.write(&world.src().join(".git/info/exclude"), "docs\n");
+        },
+        "has files of its own where the update has some: `docs`",
+        "docs.mine`",
+    ),
+    (
+        "an ignored directory where a file has to be",
+        |world| {
+            world.change("docs/news.txt/mine.txt");
+            world.write(&world.src().join(".git/info/exclude"), "docs\n");
+        },
         "has files of its own where the update has some: `docs/news.txt`",
-        "mv ",
+        "docs/news.txt.mine`",
+    ),
+    (
+        "a directory where a file of a submodule has to be",
+        |world| world.write(&world.runtime().join("src/news.txt/mine.txt"), "mine"),
+        "runtime` has files of its own where the update has some: `src/news.txt`",
+        "src/news.txt.mine`",
+    ),
+    (
+        "an edit that git is told to assume away",
+        |world| {
+            world.run(&["update-index", "--assume-unchanged", "CMakeLists.txt"]);
+            world.change("CMakeLists.txt");
+        },
+        "has edits that git was told not to look at, and the update changes these: `CMakeLists.txt`",
+        "update-index --no-assume-unchanged",
+    ),
+    (
+        "an edit that git is told to skip",
+        |world| {
+            world.run(&["update-index", "--skip-worktree", "CMakeLists.txt"]);
+            world.change("CMakeLists.txt");
+        },
+        "has edits that git was told not to look at, and the update changes these: `CMakeLists.txt`",
+        "stash`",
+    ),
+    (
+        "a lock of somebody's git",
+        |world| world.change(".git/index.lock"),
+        "is locked by a git: there is `",
+        "index.lock`",
     ),
     (
         "an edited submodule",
@@ -151,6 +199,7 @@ fn every_state_is_left_as_it_is() {
     let world = World::with_lib();
     // There is something to do for everybody, in each of the repositories.
     world.project.push("pypto", "docs/news.txt", "new\n");
+    world.project.push("pypto", "CMakeLists.txt", "# new\n");
     world.push_both();
     world.project.push("pypto-lib", "models/new.py", "new\n");
     let elsewhere = tempfile::tempdir().unwrap();

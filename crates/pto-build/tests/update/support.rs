@@ -75,6 +75,18 @@ impl World {
         fs_err::write(path, contents).unwrap();
     }
 
+    /// Where an update of the checkout writes down what it does.
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.src().join(".git/ptokit-update.json")
+    }
+
+    /// Writes that down, as an update that was killed, and saw the checkout at another place.
+    pub(crate) fn write_journal(&self, planned: &Pull) {
+        let moves = moves(planned);
+        let entry = serde_json::json!({ "schema": "ptokit.update-journal/1", "root": self.src(), "moves": moves });
+        self.write(&self.journal(), &entry.to_string().replace(&text(&self.src()), "/in/a/container"));
+    }
+
     /// The example program, which does the same in a process of its own.
     pub(crate) fn example(&self) -> Invocation {
         let tests = std::env::current_exe().unwrap();

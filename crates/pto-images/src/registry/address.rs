@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
+use ureq::http::uri::Authority;
 
 /// `HOST[:PORT]/PATH`, without a tag.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,17 +36,14 @@ impl Repository {
 
     /// Whether the registry is on this machine, where nobody can listen in.
     pub fn is_loopback(&self) -> bool {
-        is_loopback(&self.host)
+        self.host.parse::<Authority>().is_ok_and(|authority| is_loopback(authority.host()))
     }
 }
 
-/// Whether an authority, with or without a port, is this machine.
-pub(super) fn is_loopback(authority: &str) -> bool {
-    let host = match authority.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or(rest),
-        None => authority.split(':').next().unwrap_or(authority),
-    };
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+/// Whether a host is this machine.
+pub(super) fn is_loopback(host: &str) -> bool {
+    let address = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    host == "localhost" || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 impl TryFrom<String> for Repository {
@@ -64,7 +62,8 @@ impl TryFrom<String> for Repository {
 fn is_host(host: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
     let looks_like_one = host == "localhost" || host.contains(['.', ':']);
-    looks_like_one && host.chars().all(is_letter) && !host.starts_with(['.', '-', ':'])
+    let is_sound = || host.parse::<Authority>().is_ok_and(|found| found.port().is_some() || !host.ends_with(':'));
+    looks_like_one && host.chars().all(is_letter) && !host.starts_with(['.', '-', ':']) && is_sound()
 }
 
 /// A component of a repository's name, by the distribution specification.
@@ -114,6 +113,9 @@ mod tests {
             "http://h.x/a",
             "h.x/a b",
             ".x/a",
+            "h.x:/a",
+            "127.0.0.1:80:80/a",
+            "127.0.0.1:80@h.x/a",
         ] {
             assert!(bad.parse::<Repository>().is_err(), "{bad}");
         }

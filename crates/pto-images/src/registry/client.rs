@@ -9,11 +9,13 @@ use ureq::Agent;
 use ureq::http::Request;
 use ureq::tls::TlsConfig;
 
-use super::address::{Repository, is_loopback};
+use super::address::Repository;
 use super::auth::{Challenge, Credentials, TokenReply};
 use super::digest::Digest;
+use super::exchange::exchange;
 use super::manifest::{ACCEPTED, Manifest, Platform};
 use super::problem::{Problem, RequestFailed};
+use super::realm;
 use super::reply::Reply;
 use crate::error::Error;
 
@@ -21,7 +23,8 @@ use crate::error::Error;
 /// this pass is not there.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Redirects of a configuration's bytes: registries send readers to their object store.
+/// Redirects of a configuration's bytes: registries send readers to their object store. Nothing else is asked for anywhere
+/// but where it was to be: what a tag leads to is said by the registry alone.
 const REDIRECTS: u32 = 5;
 
 /// Pages of a list of tags that are read: a repository with more has another problem.
@@ -109,6 +112,7 @@ struct Ask<'a> {
     url: String,
     accept: &'a [&'a str],
     body: Option<(&'a str, &'a [u8])>,
+    redirects: u32,
 }
 
 #[derive(Deserialize)]
@@ -142,8 +146,6 @@ impl Client {
             .http_status_as_error(false)
             .proxy(None)
             .tls_config(tls)
-            // Some registries send readers of blobs elsewhere; nobody is told our password there, which is the default.
-            .max_redirects(REDIRECTS)
             // Requests are few and far between; a connection that was closed meanwhile would cost a try.
             .max_idle_connections(0)
             .timeout_resolve(patience)
@@ -250,7 +252,7 @@ impl Client {
     /// The configuration cannot be had or does not say it.
     pub fn platforms(&self, manifest: &Manifest) -> Result<Vec<Platform>, Error> {
         let Some(digest) = manifest.config() else { return Ok(manifest.listed_platforms()) };
-        let ask = self.ask("GET", &format!("blobs/{digest}"), &[]);
+        let ask = Ask { redirects: REDIRECTS, ..self.ask("GET", &format!("blobs/{digest}"), &[]) };
         self.repeat(&ask, |reply| {
             if reply.status != 200 {
                 return Err(reply.problem());
@@ -266,7 +268,7 @@ impl Client {
         let plain = self.options.plain_http == PlainHttp::Anywhere || self.repository.is_loopback();
         let scheme = if plain { "http" } else { "https" };
         let (host, name) = (self.repository.host(), self.repository.name());
-        Ask { method, url: format!("{scheme}://{host}/v2/{name}/{path}"), accept, body: None }
+        Ask { method, url: format!("{scheme}://{host}/v2/{name}/{path}"), accept, body: None, redirects: 0 }
     }
 
     /// Asks until there is an answer that counts, or until it is clear that there will be none.
@@ -311,7 +313,7 @@ impl Client {
         }
     }
 
-    /// A token. A registry says where to get it, so the password goes there only over TLS, or on this machine.
+    /// A token. A registry says where to get it, so the password does not go everywhere.
     fn token(
         &self,
         realm: &str,
@@ -319,17 +321,12 @@ impl Client {
         scope: Option<String>,
         basic: Option<&str>,
     ) -> Result<String, Problem> {
-        let authority = realm.strip_prefix("http://").map(|rest| rest.split('/').next().unwrap_or(rest));
-        let is_safe = realm.starts_with("https://")
-            || authority.is_some_and(|a| is_loopback(a) || self.options.plain_http == PlainHttp::Anywhere);
-        if !is_safe {
-            return Err(Problem::Lasting(format!("the registry sends us to `{realm}` for a token, which is not safe")));
-        }
+        let realm = realm::checked(realm, &self.repository, self.options.plain_http)?;
         let pairs = [("service", service), ("scope", scope)];
         let query = pairs.iter().filter_map(|(name, value)| Some(format!("{name}={}", percent(value.as_ref()?))));
         let query = query.collect::<Vec<_>>().join("&");
-        let join = if realm.contains('?') { '&' } else { '?' };
-        let ask = Ask { method: "GET", url: format!("{realm}{join}{query}"), accept: &[], body: None };
+        let join = if realm.query().is_some() { '&' } else { '?' };
+        let ask = Ask { method: "GET", url: format!("{realm}{join}{query}"), accept: &[], body: None, redirects: 0 };
         let reply = self.send(&ask, basic)?;
         if reply.status != 200 {
             return Err(reply.problem());
@@ -352,13 +349,13 @@ impl Client {
             request = request.header("Authorization", authorization);
         }
         let malformed = |error: ureq::http::Error| Problem::Lasting(error.to_string());
-        let response = match ask.body {
+        match ask.body {
             Some((media_type, bytes)) => {
-                self.agent.run(request.header("Content-Type", media_type).body(bytes).map_err(malformed)?)
+                let request = request.header("Content-Type", media_type).body(bytes.to_vec()).map_err(malformed)?;
+                exchange(&self.agent, request, ask.redirects, patience)
             }
-            None => self.agent.run(request.body(()).map_err(malformed)?),
-        };
-        Reply::read(response.map_err(|error| Problem::of(&error, patience))?, patience)
+            None => exchange(&self.agent, request.body(()).map_err(malformed)?, ask.redirects, patience),
+        }
     }
 }
 

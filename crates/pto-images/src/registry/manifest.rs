@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
 use super::problem::Problem;
+use super::said::shown;
 
 /// Types of manifests that may stand behind a tag, as `Accept` has them: one image, or one per platform.
 pub(super) const ACCEPTED: [&str; 4] = [
@@ -109,7 +110,7 @@ impl Manifest {
 
 impl std::fmt::Display for Platform {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", self.os, self.architecture)
+        f.write_str(&shown(&format!("{}/{}", self.os, self.architecture)))
     }
 }
 

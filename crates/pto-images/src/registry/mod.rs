@@ -8,9 +8,12 @@ mod address;
 mod auth;
 mod client;
 mod digest;
+mod exchange;
 mod manifest;
 mod problem;
+mod realm;
 mod reply;
+mod said;
 
 pub use address::{BadRepository, Repository};
 pub use auth::Credentials;

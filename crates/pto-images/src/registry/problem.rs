@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
+use ureq::Timeout;
+
 use super::digest::Digest;
+use super::exchange::WHOLE;
+use super::said::shown;
 
 /// A request that did not do its work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,17 +44,26 @@ pub enum Problem {
         /// What the registry said about it.
         said: Option<String>,
     },
+    /// It sends us away with something that it has to answer itself.
+    #[error("the answer is a redirect to `{}`, which is not followed: expected the registry's own answer", shown(.place))]
+    Elsewhere {
+        /// Where to.
+        place: String,
+    },
     /// Nothing came for too long.
     #[error("nothing came for {0:?}")]
     Stalled(Duration),
+    /// What came was not whole when there was no more time.
+    #[error("the answer was not whole after {0:?}")]
+    Slow(Duration),
     /// No connection, or one that broke.
-    #[error("{0}")]
+    #[error("{}", shown(.0))]
     Connection(String),
     /// An address that cannot be asked, a certificate that is not trusted.
-    #[error("{0}")]
+    #[error("{}", shown(.0))]
     Lasting(String),
     /// An answer that cannot be understood.
-    #[error("{0}")]
+    #[error("{}", shown(.0))]
     Malformed(String),
     /// The bytes are not those that were announced.
     #[error("the digest of what came is {found}, announced was {announced}")]
@@ -68,7 +81,9 @@ impl Problem {
         match self {
             Self::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504),
             Self::Stalled(_) | Self::Connection(_) | Self::OtherBytes { .. } => true,
-            Self::Denied { .. } | Self::Lasting(_) | Self::Malformed(_) => false,
+            Self::Denied { .. } | Self::Elsewhere { .. } | Self::Slow(_) | Self::Lasting(_) | Self::Malformed(_) => {
+                false
+            }
         }
     }
 
@@ -77,6 +92,7 @@ impl Problem {
         use std::io::ErrorKind::{TimedOut, WouldBlock};
         let text = pto_process::masked(&error.to_string());
         match error {
+            ureq::Error::Timeout(Timeout::Global) => Self::Slow(patience.saturating_mul(WHOLE)),
             ureq::Error::Timeout(_) => Self::Stalled(patience),
             ureq::Error::Io(source) if matches!(source.kind(), TimedOut | WouldBlock) => Self::Stalled(patience),
             ureq::Error::HostNotFound => Self::Connection("the host is not known".to_owned()),
@@ -91,5 +107,5 @@ fn tries_text(tries: u32) -> String {
 }
 
 fn said_text(said: &Option<String>) -> String {
-    said.as_ref().map(|said| format!(": {said}")).unwrap_or_default()
+    said.as_ref().map(|said| format!(": {}", shown(said))).unwrap_or_default()
 }

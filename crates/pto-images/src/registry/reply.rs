@@ -18,6 +18,7 @@ pub(super) struct Reply {
     pub(super) announced: Option<Digest>,
     pub(super) challenge: Option<String>,
     pub(super) link: Option<String>,
+    location: Option<String>,
     retry_after: Option<Duration>,
     pub(super) body: Vec<u8>,
 }
@@ -45,6 +46,7 @@ impl Reply {
             announced: header("docker-content-digest").and_then(|digest| digest.parse().ok()),
             challenge: header("www-authenticate"),
             link: header("link"),
+            location: header("location"),
             // The other form, a date, is not used by registries.
             retry_after: header("retry-after").and_then(|value| value.trim().parse().ok()).map(Duration::from_secs),
             body: Vec::new(),
@@ -77,6 +79,7 @@ impl Reply {
         let said = Some(words.collect::<Vec<_>>().join(", ")).filter(|said| !said.is_empty());
         match self.status {
             status @ (401 | 403) => Problem::Denied { status, said },
+            301..=303 | 307 | 308 => Problem::Elsewhere { place: self.location.clone().unwrap_or_default() },
             status => Problem::Status { status, said, retry_after: self.retry_after },
         }
     }

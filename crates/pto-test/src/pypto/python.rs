@@ -64,9 +64,10 @@ impl Python {
         let cx = crate::machine();
         let mine = Self::find()?;
         let started = |program: &Path, args: &[&str]| {
-            let ids =
-                [format!("--reuid={uid}"), format!("--regid={uid}"), "--clear-groups".to_owned(), "--".to_owned()];
-            let run = Invocation::new("setpriv").args(ids).arg(program).args(args).cwd("/");
+            let ids = [format!("--reuid={uid}"), format!("--regid={uid}"), "--clear-groups".to_owned()];
+            // A program that `setpriv` itself starts is looked up with root's rights; what that one starts is not.
+            let user = Invocation::new("setpriv").args(ids).args(["--", "sh", "-c", "exec \"$0\" \"$@\""]);
+            let run = user.arg(program).args(args).cwd("/");
             let output = run.deadline(crate::host::PATIENCE).run(&cx).ok().filter(|output| output.success())?;
             Some(output.stdout.text().trim().to_owned())
         };

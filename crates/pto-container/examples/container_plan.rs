@@ -1,4 +1,4 @@
-//! What would be asked of Docker: `cargo run -p pto-container --example plan -- a3 0`.
+//! What would be asked of Docker: `cargo run -p pto-container --example container_plan -- a3 0`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program, not a library")]
 
 use std::process::ExitCode;
