@@ -43,6 +43,9 @@ COPY ${PTOKIT_BINARY} /opt/pypto/bin/ptokit
 RUN /opt/pypto/bin/ptokit --version \
     && /opt/pypto/bin/ptokit setup --helpers-only --pypto-home /opt/pypto \
     && mkdir -p /opt/pypto/cache/ccache /workspace
+# What an interactive shell says when it begins.
+COPY docker/scripts/platform.sh docker/scripts/welcome.sh /opt/pypto/image/
+RUN ln -s ../image/welcome.sh /opt/pypto/bin/pypto-welcome
 
 # Bash reads it for `docker exec ... bash -c` as well; a shell that somebody types into is given it as its rcfile below.
 ENV BASH_ENV=/opt/pypto/bin/pypto-activate.sh

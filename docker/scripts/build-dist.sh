@@ -1,14 +1,11 @@
 #!/usr/bin/env bash
-# build-dist.sh JOBS: PyPTO and its runtime from the checkout at PYPTO_SRC, with the managed patches of this platform.
+# build-dist.sh JOBS: PyPTO and its runtime from the checkout at PYPTO_SRC, with the assembler that it pins and the managed
+# patches of this platform.
 set -euo pipefail
 jobs=$1
-platform=${PYPTO_PLATFORM:-}
+platform=$("$(dirname "$0")/platform.sh")
 if [ -z "$platform" ]; then
-    case ${PYPTO_CANN_TAG:-} in
-        *-950-*) platform=a5 ;;
-        *-a3-* | *-910b-*) platform=a2a3 ;;
-        *) echo "neither PYPTO_PLATFORM nor the tag of CANN says whether this is a2a3 or a5: no patches are applied" >&2 ;;
-    esac
+    echo "neither PYPTO_PLATFORM nor the tag of CANN says whether this is a2a3 or a5: no patches are applied" >&2
 fi
 patches=$(dirname "$0")/patches/${platform:-none}
 
@@ -25,4 +22,5 @@ if compgen -G "$patches/*.patch" > /dev/null; then
     options+=(--patches "$patches")
 fi
 pypto-setup
+pypto-install-ptoas --checkout "$PYPTO_SRC"
 pypto-build "${options[@]}"

@@ -275,6 +275,24 @@ fn a_terminal_is_there_where_standard_input_is_one() {
 }
 
 #[test]
+fn a_shell_goes_where_run_would_go() {
+    let Some(engine) = engine() else { return };
+    let shell = |args: &[&str]| {
+        let command = Invocation::new(env!("CARGO_BIN_EXE_xtask")).args(["container", "shell", "a3"]);
+        command
+            .args(args.iter().copied())
+            .env("PYPTO_CONTAINER_NAME", "ptokit-test-not-there")
+            .run(engine.cx())
+            .unwrap()
+    };
+    let output = shell(&[]);
+    assert!(output.stderr.text().contains("no container `ptokit-test-not-there`"), "{}", output.last_words(3));
+    let refused = shell(&["--json"]);
+    let words = refused.last_words(9);
+    assert!(!refused.success() && words.contains("leave `--json` out") && !words.contains("container run"), "{words}");
+}
+
+#[test]
 fn a_dry_run_can_be_pasted_and_changes_nothing() {
     let Some(engine) = engine() else { return };
     let place = Place::new(&engine, "dry", 112);

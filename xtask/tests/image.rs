@@ -25,7 +25,7 @@ const STAND_INS: [(&str, &str); 4] = [
     *rev-parse*) echo 1111111111111111111111111111111111111111 ;;
     clone*pypto.git*)
         mkdir -p /workspace/pypto/toolchain /workspace/pypto/runtime
-        : > /workspace/pypto/toolchain/versions.env
+        echo PTOAS_VERSION=v0.61 > /workspace/pypto/toolchain/versions.env
         : > /workspace/pypto/build-constraints.txt
         echo 2222222222222222222222222222222222222222 > /workspace/pypto/runtime/pto_isa.pin ;;
 esac"#,
@@ -36,7 +36,7 @@ esac"#,
 const PROGRAM: &str = r#"#!/bin/bash
 echo "${0##*/} $*" >> /calls
 if [ "$1 $2" = "setup --helpers-only" ]; then
-    for name in pypto-setup pypto-build; do ln -s ptokit "/opt/pypto/bin/$name"; done
+    for name in pypto-setup pypto-install-ptoas pypto-build; do ln -s ptokit "/opt/pypto/bin/$name"; done
     echo 'export ACTIVE=yes' > /opt/pypto/bin/pypto-activate.sh
 fi
 "#;
@@ -188,6 +188,7 @@ fn all_stages_are_built_on_a_base_that_stands_in() {
         "git clone --no-checkout https://github.com/hw-native-sys/pypto-lib.git /workspace/pypto-lib",
         "git -C /workspace/pypto-lib checkout --detach v1",
         "pypto-setup ",
+        "pypto-install-ptoas --checkout /workspace/pypto",
         "pypto-build --jobs 3 --patches /opt/pypto/image/patches/a2a3",
     ];
     let mut rest = calls.as_str();
@@ -196,6 +197,7 @@ fn all_stages_are_built_on_a_base_that_stands_in() {
     }
     let manifest = pto_platform::files::parse_dist_manifest(&inside(&engine, &tag, "cat /opt/pypto/dist-manifest"));
     assert!(manifest.notes.is_empty() && manifest.built.is_some(), "{manifest:?}");
+    assert_eq!(manifest.ptoas.as_ref().map(|version| version.as_str()), Some("v0.61"));
     assert_eq!(inside(&engine, &tag, "echo $ACTIVE $PWD"), "yes /workspace");
 
     let said = format!("{log}{}{:?}", plan.command("sha256:0").to_shell_line(), plan);
@@ -206,6 +208,64 @@ fn all_stages_are_built_on_a_base_that_stands_in() {
     for text in [said, history, config, files] {
         assert!(!text.contains(PLANTED), "{text}");
     }
+}
+
+#[test]
+fn a_plan_is_built_as_it_is() {
+    let Some(engine) = engine() else { return };
+    let context = context();
+    git(context.path(), &["init", "--quiet"]);
+    git(context.path(), &["commit", "--quiet", "--allow-empty", "-m", "one"]);
+    let head = git(context.path(), &["rev-parse", "HEAD"]).stdout.text().trim().to_owned();
+    let digest = format!("sha256:{}", "1".repeat(64));
+    let write = |recipe: &str| {
+        let source = serde_json::json!({ "repository": "https://h/r", "ref": "main", "commit": "2".repeat(40) });
+        let image = |name: &str| {
+            serde_json::json!({
+                "name": name, "platform": { "os": "linux", "architecture": "amd64" }, "validation_platform": "a5", "tag": "t",
+                "base": { "repository": "h/cann", "tag": "9.2.0-950", "digest": digest, "pinned": false },
+                "build_args": { "CANN_DIGEST": digest, "PYPTO_PLATFORM": "a5", "PYPTO_REF": "2".repeat(40), "DIST_BUILD_JOBS": "8" },
+            })
+        };
+        let lock = serde_json::json!({
+            "schema": "ptokit.images-lock/1", "created": "",
+            "recipe": { "repository": "https://h/r", "branch": "main", "commit": recipe },
+            "pypto": source, "pypto_lib": source, "runtime": source, "pto_isa": "3".repeat(40),
+            "ptoas": { "version": "v0.61", "sha256": {} }, "images": [image("one"), image("two")],
+        });
+        fs_err::write(context.path().join("lock.json"), lock.to_string()).unwrap();
+    };
+    let build = |args: &[&str]| {
+        let words = ["container", "build", "--dry-run", "--skip-check", "disk", "--binary", "program", "--context"];
+        let command = Invocation::new(env!("CARGO_BIN_EXE_xtask")).args(words).arg(context.path());
+        let output = command.arg("--lock").arg(context.path().join("lock.json")).args(args.iter().copied());
+        output.run(engine.cx()).unwrap()
+    };
+    write(&head);
+    let planned = build(&["--image", "two", "--network", "host"]);
+    assert!(planned.success(), "{}", planned.last_words(5));
+    let command = planned.stdout.text().replace('\'', "");
+    assert_eq!(command.lines().count(), 1, "the digest is known, so nothing is pulled: {command}");
+    for word in
+        ["--target dist", "--network host", "--tag pypto-dev:two", "CANN_REPOSITORY=h/cann", "CANN_TAG=9.2.0-950"]
+    {
+        assert!(command.contains(word), "`{word}` is not in {command}");
+    }
+    let reference = format!("PYPTO_REF={}", "2".repeat(40));
+    let recipe = format!("--label ptokit.images.recipe={head}");
+    let base = format!("--label ptokit.images.base=h/cann@{digest}");
+    for word in [reference, recipe, base, format!("CANN_DIGEST={digest}")] {
+        assert_eq!(command.matches(&word).count(), 1, "`{word}` is not once in {command}");
+    }
+    let refused = |args: &[&str], words: &str| {
+        let output = build(args);
+        assert!(!output.success() && output.stderr.text().contains(words), "{}", output.last_words(5));
+    };
+    refused(&[], "the plan has `one`, `two`");
+    refused(&["--image", "three"], "the plan does not have `three`");
+    refused(&["a5", "--image", "two"], "cannot be used with");
+    write(&"4".repeat(40));
+    refused(&["--image", "two"], "the plan is of the recipe 4444");
 }
 
 #[test]
@@ -241,6 +301,8 @@ fn a_stage_can_be_built_by_itself_with_our_own_program() {
     }
     let shell = engine.ok(&["run", "--rm", &tag, "-c", "echo ${PATH%%:*} $PTOAS_ROOT"]);
     assert_eq!(shell, "/opt/pypto/bin /opt/pypto/ptoas");
+    let interactive = engine.ok(&["run", "--rm", &tag, "-i", "-c", "echo ready"]);
+    assert!(interactive.contains("DeepSeek SWA") && interactive.ends_with("ready"), "{interactive}");
 }
 
 #[test]
@@ -250,8 +312,10 @@ fn patches_are_those_of_the_platform() {
     for name in ["patches/a2a3", "patches/a5", "src/toolchain"] {
         fs_err::create_dir_all(place(name)).unwrap();
     }
-    fs_err::copy(root().join("docker/scripts/build-dist.sh"), place("build-dist.sh")).unwrap();
-    for name in ["pypto-setup", "pypto-build"] {
+    for script in ["build-dist.sh", "platform.sh"] {
+        fs_err::copy(root().join("docker/scripts").join(script), place(script)).unwrap();
+    }
+    for name in ["pypto-setup", "pypto-install-ptoas", "pypto-build"] {
         executable(&place(name), "#!/bin/bash\necho \"${0##*/} $*\"\n");
     }
     fs_err::write(place("patches/a5/one.patch"), "").unwrap();
@@ -264,13 +328,14 @@ fn patches_are_those_of_the_platform() {
     assert!(refused.stderr.text().contains("has no toolchain/versions.env"), "{}", refused.last_words(3));
     fs_err::write(place("src/toolchain/versions.env"), "").unwrap();
     fs_err::write(place("src/build-constraints.txt"), "").unwrap();
-    let with = format!("pypto-setup \npypto-build --jobs 2 --patches {}/patches/a5\n", dir.path().display());
-    let without = "pypto-setup \npypto-build --jobs 2\n";
+    let before = format!("pypto-setup \npypto-install-ptoas --checkout {}\n", place("src").display());
+    let with = format!("{before}pypto-build --jobs 2 --patches {}/patches/a5\n", dir.path().display());
+    let without = format!("{before}pypto-build --jobs 2\n");
     for (platform, cann_tag, expected) in [
         ("a5", "", with.as_str()),
         ("", "9.2.0-950-ubuntu22.04-py3.11-devel", &with),
-        ("a2a3", "9.2.0-950-ubuntu22.04", without),
-        ("", "9.2.0-a3-ubuntu22.04", without),
+        ("a2a3", "9.2.0-950-ubuntu22.04", &without),
+        ("", "9.2.0-a3-ubuntu22.04", &without),
     ] {
         let output = build(platform, cann_tag);
         assert!(output.success() && output.stderr.text().is_empty(), "{}", output.last_words(3));
@@ -279,6 +344,36 @@ fn patches_are_those_of_the_platform() {
     let unknown = build("", "9.2.0");
     assert_eq!(unknown.stdout.text(), without);
     assert!(unknown.stderr.text().contains("no patches are applied"));
+}
+
+#[test]
+fn the_first_model_is_that_of_the_platform_and_never_guessed() {
+    let said = |platform: &str, cann_tag: &str| {
+        let script = Invocation::new(root().join("docker/scripts/welcome.sh")).env("PYPTO_PLATFORM", platform);
+        let script = script.env("PYPTO_CANN_TAG", cann_tag).env("PYPTO_DEVICE", "3").env("PYPTO_SRC", "/my/pypto");
+        let output = script.run(&pto_test::machine()).unwrap();
+        assert!(output.success() && output.stderr.text().is_empty(), "{}", output.last_words(5));
+        output.stdout.text().into_owned()
+    };
+    let (swa, qwen) = ("decode_swa.py -p a5 -d 3", "qwen3_14b/decode_fwd.py -p a2a3 -d 3");
+    for (platform, cann_tag, model, other) in [
+        ("a5", "", swa, "Qwen3"),
+        ("a2a3", "", qwen, "DeepSeek"),
+        ("", "9.2.0-950-ubuntu22.04-py3.11-devel", swa, "Qwen3"),
+        ("", "9.2.0-a3-ubuntu22.04-py3.11-devel", qwen, "DeepSeek"),
+        ("a5", "9.2.0-a3-ubuntu22.04", swa, "Qwen3"),
+        ("", "9.2.0", "export PYPTO_PLATFORM=a2a3", "models/"),
+        ("a7", "9.2.0-a3-ubuntu22.04", "PYPTO_PLATFORM is a7", "models/"),
+    ] {
+        let text = said(platform, cann_tag);
+        assert!(text.contains(model) && !text.contains(other), "{platform} {cann_tag}: {text}");
+        assert!(text.contains("checkout at /my/pypto") && text.contains("pypto-doctor"), "{text}");
+    }
+    // The scripts that are validated are those that are suggested.
+    let config = fs_err::read_to_string(root().join("docker/images.json")).unwrap();
+    for model in ["models/deepseek_v4_1_flash/decode_swa.py", "models/qwen3_14b/decode_fwd.py"] {
+        assert!(config.contains(model), "{model}");
+    }
 }
 
 fn git(dir: &Path, args: &[&str]) -> Output {

@@ -37,6 +37,29 @@ fn images_become_current_and_go_back_as_a_witness_sees_it() {
 }
 
 #[test]
+fn one_publication_follows_another_with_the_usual_records() {
+    let Some(it) = Publishing::start("usual") else { return };
+    let (one, two) = (it.image("one"), it.image("two"));
+    it.publish_as_usual(&one, 1).passed();
+    it.publish_as_usual(&two, 2).passed();
+    assert_eq!((it.witness(TAG), it.witness(PREVIOUS)), (Some(two.id.clone()), Some(one.id.clone())));
+    // Somebody else moves the tag while one is on its way.
+    let (registry, name, manifest) = (it.registry.clone(), it.name(), it.manifest(PREVIOUS).unwrap());
+    it.decide(move |_, request| {
+        if request.method == "PUT" && request.path.ends_with(&format!("/manifests/{PREVIOUS}")) {
+            registry.set_tag(&name, TAG, &manifest);
+        }
+        None
+    });
+    let three = it.image("three");
+    let ran = it.publish_as_usual(&three, 3);
+    assert!(ran.code == Some(1) && ran.stdout.contains("somebody else published meanwhile"), "{ran:?}");
+    it.pass();
+    it.publish_as_usual(&three, 4).passed();
+    assert_eq!(it.witness(TAG), Some(three.id));
+}
+
+#[test]
 fn what_was_not_tested_is_not_published() {
     let Some(it) = Publishing::start("untested") else { return };
     let (one, two) = (it.image("one"), it.image("two"));
@@ -54,6 +77,8 @@ fn what_was_not_tested_is_not_published() {
     refused("another driver", "are of driver");
     it.results(&two, |results| results["id"] = format!("sha256:{}", "0".repeat(64)).into());
     refused("not here", "is not on this machine");
+    let other = it.publish(&it.image_of("other", &"0".repeat(40)), 2);
+    assert!(other.code == Some(1) && other.stdout.contains("the plan has"), "built from another recipe: {other:?}");
     it.results(&two, |_| {});
     // Somebody puts another image under the temporary tag, after the upload and before it is read.
     let (registry, name, manifest) = (it.registry.clone(), it.name(), it.manifest(TAG).unwrap());

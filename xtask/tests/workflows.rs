@@ -18,6 +18,15 @@ fn read(path: &str) -> String {
     fs_err::read_to_string(root().join(path)).unwrap()
 }
 
+/// All of them, below the root.
+fn workflows() -> Vec<String> {
+    let dir = Path::new(WORKFLOW).parent().unwrap();
+    let files = fs_err::read_dir(root().join(dir)).unwrap().map(|entry| entry.unwrap().file_name());
+    let files: Vec<_> = files.map(|name| dir.join(name).display().to_string()).collect();
+    assert!(files.len() >= 2 && files.contains(&WORKFLOW.to_owned()), "{files:?}");
+    files
+}
+
 fn config() -> Config {
     Config::load(&root().join("docker/images.json")).unwrap().0
 }
@@ -113,31 +122,40 @@ fn whatever_happens_is_cleaned_up_and_kept() {
 
 #[test]
 fn actions_are_pinned_to_commits() {
-    let source = read(WORKFLOW);
-    let uses: Vec<_> =
-        source.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix("uses: ")).collect();
-    assert!(uses.len() >= 3, "{uses:?}");
-    for action in uses {
-        let (commit, version) =
-            action.split_once('@').unwrap().1.split_once(" # v").expect("a comment with the version");
-        assert!(commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit()) && !version.is_empty(), "{action}");
+    let mut seen = 0;
+    for workflow in workflows() {
+        let source = read(&workflow);
+        for action in source.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix("uses: ")) {
+            let (_, commit) = action.split_once('@').unwrap();
+            let (commit, version) = commit
+                .split_once(" # v")
+                .unwrap_or_else(|| panic!("{workflow}: no comment with the version of {action}"));
+            let is_commit = commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit());
+            assert!(is_commit && !version.is_empty(), "{workflow}: {action}");
+            seen += 1;
+        }
     }
+    assert!(seen >= 6, "{seen}");
 }
 
 #[test]
 fn commands_and_options_exist() {
     let source = read(WORKFLOW).replace("\\\n", " ");
     let mut seen = BTreeSet::new();
-    for line in source.lines().filter(|line| line.contains("xtask images ")) {
-        let words: Vec<_> = line.split("xtask images ").nth(1).unwrap().split_whitespace().collect();
-        let help = Command::new(env!("CARGO_BIN_EXE_xtask")).args(["images", words[0], "--help"]).output().unwrap();
+    let calls = source.lines().flat_map(|line| {
+        let called = |family: &'static str| Some((family, line.split_once(&format!("xtask {family} "))?.1));
+        ["images", "container"].into_iter().filter_map(called)
+    });
+    for (family, rest) in calls {
+        let words: Vec<_> = rest.split_whitespace().collect();
+        let help = Command::new(env!("CARGO_BIN_EXE_xtask")).args([family, words[0], "--help"]).output().unwrap();
         let help = String::from_utf8(help.stdout).unwrap();
         for option in words.iter().filter_map(|word| word.trim_matches(['"', ')', '}']).strip_prefix("--")) {
-            assert!(help.contains(&format!("--{option}")), "`images {}` has no `--{option}`", words[0]);
+            assert!(help.contains(&format!("--{option}")), "`{family} {}` has no `--{option}`", words[0]);
         }
         seen.insert(words[0]);
     }
-    assert_eq!(seen, ["plan", "publish", "test", "validate"].into());
+    assert_eq!(seen, ["build", "plan", "publish", "test", "validate"].into());
 }
 
 #[test]
@@ -180,6 +198,6 @@ fn actionlint_finds_nothing() {
     if pto_process::find_program(&cx, "actionlint").is_err() {
         return pto_test::skip("no `actionlint` is here");
     }
-    let output = Invocation::new("actionlint").arg(root().join(WORKFLOW)).run(&cx).unwrap();
+    let output = Invocation::new("actionlint").args(workflows().iter().map(|file| root().join(file))).run(&cx).unwrap();
     assert!(output.success(), "{}", output.stdout.text());
 }

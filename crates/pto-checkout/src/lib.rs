@@ -47,3 +47,4 @@ pub use pins::{Pins, PythonPin};
 pub use place::{pypto_home, pypto_source};
 pub use run_as::RunAs;
 pub use submodule::Submodule;
+pub use trust::quoted as config_value;

@@ -66,8 +66,8 @@ fn text(users: &[String], roots: &[PathBuf]) -> String {
     users.chain(roots).collect()
 }
 
-/// As a value of git's configuration.
-fn quoted(value: &str) -> String {
+/// A value as a file of git's configuration has it, whatever is in it.
+pub fn quoted(value: &str) -> String {
     format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 

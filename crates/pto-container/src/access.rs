@@ -94,7 +94,7 @@ impl DeviceAccess {
     /// What is asked for, on an engine and a host.
     ///
     /// # Errors
-    /// The engine does not know the runtime that was asked for; a privileged container would have no driver.
+    /// No card is named; the engine does not know the runtime that was asked for; a privileged container would have no driver.
     pub fn choose(
         cx: &Context,
         info: &DockerInfo,
@@ -112,7 +112,8 @@ impl DeviceAccess {
             Mode::Ascend => Vec::new(),
             Mode::Privileged => host_mounts(cx, needs_driver)?,
         };
-        let device = if mode == Mode::Ascend { 0 } else { cards.first().copied().unwrap_or_default() };
+        let first = cards.first().copied().ok_or(Error::NoCards)?;
+        let device = if mode == Mode::Ascend { 0 } else { first };
         let there = series.link_devices().iter().filter(|device| files::exists(cx, device));
         Ok(Self {
             mode,

@@ -7,7 +7,7 @@ use pto_docker::{Docker, Proxies};
 use pto_platform::docker::Image;
 use pto_process::{Invocation, Stream};
 
-use crate::checks::{CheckId, Finding, no_room};
+use crate::checks::{CheckId, Finding, TO_FETCH, no_room};
 use crate::disk;
 use crate::error::Error;
 use crate::name;
@@ -42,6 +42,10 @@ pub struct BuildRequest {
     pub cann_digest: Option<String>,
     /// Further build arguments, `NAME=VALUE`.
     pub args: Vec<String>,
+    /// Labels of the image, `NAME=VALUE`.
+    pub labels: Vec<String>,
+    /// The network of the build's commands, as Docker names it: `host` where the proxy listens on this machine alone.
+    pub network: Option<String>,
     /// The proxy of the build, instead of those of the environment; else `PYPTO_DOCKER_PROXY`.
     pub proxy: Option<String>,
     /// Checks of the host that may fail.
@@ -61,6 +65,8 @@ impl BuildRequest {
             cann_tag: None,
             cann_digest: None,
             args: Vec::new(),
+            labels: Vec::new(),
+            network: None,
             proxy: None,
             skip: Vec::new(),
         }
@@ -107,7 +113,9 @@ impl BuildPlan {
         let docker = Docker::new(cx)?;
         let info = docker.info()?;
         let free = disk::free(cx, &docker, &info).filter(|&free| free < disk::NEEDED);
-        let room = free.map(|free| no_room(free, &info)).filter(|finding| !request.skip.contains(&finding.check));
+        let room = free
+            .map(|free| no_room((free, disk::NEEDED), TO_FETCH, &info))
+            .filter(|finding| !request.skip.contains(&finding.check));
         let mut words = builder(&docker)?;
         let mut arg = |option: &str, value: String| words.extend([option.to_owned(), value]);
         arg("--target", stage.to_string());
@@ -122,6 +130,8 @@ impl BuildPlan {
             arg("--build-arg", pair);
         }
         request.args.iter().for_each(|pair| arg("--build-arg", pair.clone()));
+        request.labels.iter().for_each(|pair| arg("--label", pair.clone()));
+        request.network.iter().for_each(|network| arg("--network", network.clone()));
         let proxies = settings::proxies(cx, request.proxy.as_deref());
         let digest = request.cann_digest.clone();
         Ok(Self { tag, base, digest, findings: room.into_iter().collect(), docker, words, proxies, context })

@@ -116,20 +116,15 @@ impl Subject<'_> {
         })
     }
 
-    /// An image that is here needs no more room; what is not here has to be fetched.
+    /// What is not here has to be fetched. Of one that is here the container's volumes take copies of what it has in their
+    /// places.
     fn disk(&self) -> Option<Finding> {
         let free = disk::free(self.cx, self.docker, self.info)?;
-        match self.image {
-            Some(image) => {
-                let size = image.size.filter(|&size| free < size)?;
-                let (size, free) = (gigabytes(size), gigabytes(free));
-                let message =
-                    format!("{free} are free for the engine, less than the image's {size}; volumes take copies of it");
-                self.cx.emit(Event::Warning { message });
-                None
-            }
-            None => (free < disk::NEEDED).then(|| no_room(free, self.info)),
-        }
+        let (needed, why) = match self.image {
+            Some(image) => (image.size?, "as the image has, of which volumes take copies"),
+            None => (disk::NEEDED, TO_FETCH),
+        };
+        (free < needed).then(|| no_room((free, needed), why, self.info))
     }
 
     fn cards(&self) -> Option<Finding> {
@@ -213,12 +208,15 @@ impl Subject<'_> {
     }
 }
 
+/// What the room is for that an image takes which is not here.
+pub(crate) const TO_FETCH: &str = "for an image that has to be fetched and unpacked, or built";
+
 /// What is said of a disk that is too full for an image.
-pub(crate) fn no_room(free: u64, info: &DockerInfo) -> Finding {
+pub(crate) fn no_room((free, needed): (u64, u64), why: &str, info: &DockerInfo) -> Finding {
     let place = info.root_dir.as_deref().unwrap_or("/var/lib/docker");
     Finding {
         check: CheckId::Disk,
-        found: format!("{} are free in `{place}`; an image needs {}", gigabytes(free), gigabytes(disk::NEEDED)),
+        found: format!("{} are free in `{place}`, expected {} {why}", gigabytes(free), gigabytes(needed)),
         remedy: "`docker system df` says what takes the room; remove images that nobody needs".to_owned(),
     }
 }

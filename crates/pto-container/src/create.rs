@@ -1,12 +1,14 @@
 //! The command that makes a container.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use pto_checkout::config_value;
 use pto_docker::Docker;
 use pto_process::{Invocation, Stdin};
 
 use crate::access::DeviceAccess;
 use crate::configuration::Configuration;
+use crate::error::Error;
 use crate::mount::Mount;
 use crate::series::Series;
 use crate::settings::Settings;
@@ -50,30 +52,29 @@ pub(crate) fn create(
 }
 
 /// What puts the file with the trusted trees into a container that was made and has not run; `None` if there are none.
-pub(crate) fn trust(docker: &Docker, name: &str, sources: &Sources) -> Option<Invocation> {
+pub(crate) fn trust(docker: &Docker, name: &str, sources: &Sources) -> Result<Option<Invocation>, Error> {
     if sources.trusted.is_empty() {
-        return None;
+        return Ok(None);
     }
     let copy = docker.question(["cp".to_owned(), "-".to_owned(), format!("{name}:{TRUST_DIR}")]);
-    Some(copy.stdin(Stdin::Bytes(archive(TRUST, &trust_text(&sources.trusted)))))
+    let archive = archive(TRUST, &trust_text(&sources.trusted)).map_err(Error::Archive)?;
+    Ok(Some(copy.stdin(Stdin::Bytes(archive))))
 }
 
 fn trust_text(trees: &[PathBuf]) -> String {
-    let quoted =
-        |path: &Path| path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-    let trees = trees.iter().map(|tree| format!("[safe]\n\tdirectory = \"{}\"\n", quoted(tree)));
+    let value = |tree: &PathBuf| config_value(&tree.to_string_lossy());
+    let trees = trees.iter().map(|tree| format!("[safe]\n\tdirectory = {}\n", value(tree)));
     format!("[include]\n\tpath = {SYSTEM_CONFIGURATION}\n") + &trees.collect::<String>()
 }
 
 /// A tar archive of one file, which is root's and everybody may read.
-fn archive(name: &str, text: &str) -> Vec<u8> {
+fn archive(name: &str, text: &str) -> std::io::Result<Vec<u8>> {
     let mut header = tar::Header::new_gnu();
     header.set_size(text.len() as u64);
     header.set_mode(0o644);
     let mut archive = tar::Builder::new(Vec::new());
-    // Writing to memory does not fail, and the name is short.
-    let written = archive.append_data(&mut header, name, text.as_bytes()).and_then(|()| archive.into_inner());
-    written.unwrap_or_default()
+    archive.append_data(&mut header, name, text.as_bytes())?;
+    archive.into_inner()
 }
 
 /// What PyPTO reads, and which trees of the host git may trust in here: root of the container is not their owner.
@@ -106,6 +107,6 @@ mod tests {
             text,
             "[include]\n\tpath = /etc/gitconfig\n[safe]\n\tdirectory = \"/a \\\"b\\\"\\\\c\"\n[safe]\n\tdirectory = \"/d\"\n"
         );
-        assert!(archive(TRUST, &text).len() > text.len());
+        assert!(archive(TRUST, &text).unwrap().len() > text.len());
     }
 }

@@ -6,7 +6,8 @@ use pto_context::Context;
 use pto_docker::Docker;
 use pto_platform::docker::DockerInfo;
 
-/// What an image, its containers and a build need: a published image of 16.7 GB is there twice while it is unpacked.
+/// What an image that is not here needs, and a build: a published one of 16.7 GB is there nearly twice while it is unpacked. How
+/// large the one is that is meant is known only once it is here.
 pub(crate) const NEEDED: u64 = 30_000_000_000;
 
 /// Bytes that are free for the engine; `None` where its directory is not on this machine or cannot be seen.

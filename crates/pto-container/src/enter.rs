@@ -92,7 +92,7 @@ impl Plan {
     }
 
     fn start(&self, entry: Entry, container: &Container, main: Lock) -> Result<Session, Error> {
-        enterable(container)?;
+        enterable(&self.name, container)?;
         // Also of one that somebody made and was interrupted: it has not run, and may lack it.
         if let Some(trust) = self.trust.as_ref().filter(|_| container.status.as_deref() == Some(CREATED)) {
             self.docker.run(trust, &self.name)?;
@@ -153,7 +153,7 @@ pub fn enter_existing(
                 continue;
             }
             Some(main) => {
-                enterable(&found)?;
+                enterable(&named, &found)?;
                 if command.is_empty() && found.tty == terminal {
                     Session { entry: Entry::Started, attach: session::attach(&docker, &named), main: Some(main) }
                 } else {
@@ -167,12 +167,10 @@ pub fn enter_existing(
 }
 
 /// Docker starts what was made or has ended, and nothing that is paused or on its way.
-fn enterable(container: &Container) -> Result<(), Error> {
+fn enterable(name: &str, container: &Container) -> Result<(), Error> {
     match container.status.as_deref() {
         Some(CREATED | "exited") | None => Ok(()),
-        Some(status) => {
-            Err(Error::NotEnterable { name: container.name.clone().unwrap_or_default(), status: status.to_owned() })
-        }
+        Some(status) => Err(Error::NotEnterable { name: name.to_owned(), status: status.to_owned() }),
     }
 }
 

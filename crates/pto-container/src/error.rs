@@ -135,6 +135,9 @@ pub enum Error {
         /// The image.
         base: String,
     },
+    /// The file with the trusted trees could not be packed.
+    #[error("cannot pack the list of trees that git may trust inside")]
+    Archive(#[source] std::io::Error),
     /// A checkout.
     #[error(transparent)]
     Checkout(#[from] pto_checkout::Error),
@@ -154,7 +157,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NoCards => "`npu-smi info` shows which cards are free".to_owned(),
-            Self::CardTwice { .. } => return None,
+            Self::CardTwice { .. } | Self::Archive(_) => return None,
             Self::BadVariable { variable, .. } => format!("`unset {variable}`, or give it one of these values"),
             Self::BadName { .. } => "letters, digits, `_`, `.` and `-`, the first a letter or a digit".to_owned(),
             Self::NotAWorkspace { instead: Some(dir), .. } => format!("probably meant: `{}`", dir.display()),
@@ -220,6 +223,7 @@ impl Error {
             | Self::Unfit { .. }
             | Self::NotEnterable { .. }
             | Self::Busy { .. }
+            | Self::Archive(_)
             | Self::Lock(_)
             | Self::Process(_) => Fault::Machine,
             _ => Fault::Input,

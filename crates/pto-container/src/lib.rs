@@ -42,3 +42,4 @@ pub use plan::Plan;
 pub use request::Request;
 pub use series::{Series, Stage};
 pub use session::{Entry, Session};
+pub use settings::container_name;

@@ -75,7 +75,7 @@ impl Plan {
         let subject = Subject { cx, docker: &docker, info, image, series, access: &access, name: &settings.name };
         let findings = subject.examine()?;
         let create = create(&docker, (series, request.terminal), &settings, &sources, &access, &configuration);
-        let trust = trust(&docker, &settings.name, &sources);
+        let trust = trust(&docker, &settings.name, &sources)?;
         Ok(Self {
             name: settings.name,
             image: settings.image,

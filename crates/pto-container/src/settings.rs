@@ -39,7 +39,7 @@ impl Settings {
         let said = |option: &Option<String>, variable: &str| option.clone().or_else(|| cx.var(variable));
         let image = said(&request.image, "PYPTO_IMAGE");
         let image = image.unwrap_or_else(|| local_image(series, request.stage, tag(cx, request.cann_tag.as_deref())));
-        let named = said(&request.name, "PYPTO_CONTAINER_NAME").unwrap_or_else(|| container_name(series));
+        let named = request.name.clone().unwrap_or_else(|| container_name(cx, series));
         let name = name::checked("a container", named)?;
         let cache = said(&request.cache_volume, "PYPTO_CACHE_VOLUME");
         Ok(Self {
@@ -53,9 +53,9 @@ impl Settings {
     }
 }
 
-/// The container of a series that has no other name.
-pub(crate) fn container_name(series: Series) -> String {
-    format!("pypto-{series}-dev")
+/// The container that is meant by a series if no option names another: `PYPTO_CONTAINER_NAME`, else `pypto-a3-dev`.
+pub fn container_name(cx: &Context, series: Series) -> String {
+    cx.var("PYPTO_CONTAINER_NAME").unwrap_or_else(|| format!("pypto-{series}-dev"))
 }
 
 /// A volume of a container: `pypto-a3-src` of `pypto-a3-dev`. Containers with names of their own have volumes of their own.

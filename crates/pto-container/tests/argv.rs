@@ -2,7 +2,7 @@
 
 mod support;
 
-use pto_container::{Access, CheckId, Error, Plan, Request, Series};
+use pto_container::{Access, CheckId, DeviceAccess, Error, Plan, Request, Series, container_name};
 use pto_process::Invocation;
 use support::{Fake, checkouts, git, repository, values, words};
 
@@ -41,6 +41,38 @@ fn the_runtime_numbers_cards_from_zero() {
     assert_eq!(words[words.len() - 2..], ["--", "pypto-dev:a3-sim"]);
     let told = fake.plan(&Request::new(Series::A3, vec![2, 3])).announcement();
     assert!(told.contains("physical card 2,3 is device 0,1 inside (PYPTO_DEVICE=0)"), "{told}");
+}
+
+#[test]
+fn a_disk_without_room_is_refused_with_both_figures() {
+    let mut fake = Fake::new(&["ascend"]);
+    let here = r#"[{"Id":"sha256:1111","RepoTags":["pypto-dev:a3-sim"],"Architecture":"arm64","Size":16700000000000000,
+                    "Config":{"Env":["PYPTO_CANN_TAG=9.2.0-a3"]}}]"#;
+    fake.host.file("/said/image", here);
+    let request = Request::new(Series::A3, vec![1]);
+    let refusals = fake.plan(&request).refusals();
+    let [finding] = refusals.as_slice() else { panic!("{refusals:?}") };
+    assert_eq!(finding.check, CheckId::Disk);
+    assert!(
+        finding.found.contains("GB are free in") && finding.found.contains("16700000.0 GB as the image"),
+        "{finding:?}"
+    );
+    let skipped = fake.plan(&Request { skip: vec![CheckId::Disk], ..request });
+    assert!(skipped.refusals().is_empty() && skipped.findings.len() == 1);
+}
+
+#[test]
+fn a_series_is_the_container_that_the_environment_names() {
+    let mut fake = Fake::new(&["ascend"]);
+    assert_eq!(container_name(&fake.cx(), Series::A5), "pypto-a5-dev");
+    fake.host.var("PYPTO_CONTAINER_NAME", "mine");
+    assert_eq!(container_name(&fake.cx(), Series::A5), "mine");
+    assert_eq!(fake.plan(&Request::new(Series::A5, vec![1])).name, "mine");
+    let info = pto_platform::docker::DockerInfo::default();
+    for access in [Access::Auto, Access::Privileged] {
+        let none = DeviceAccess::choose(&fake.cx(), &info, access, Series::A5, &[], false);
+        assert!(matches!(none, Err(Error::NoCards)), "card 0 of nothing: {none:?}");
+    }
 }
 
 #[test]

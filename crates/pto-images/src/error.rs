@@ -57,6 +57,44 @@ pub enum Error {
         /// By the configuration.
         expected: String,
     },
+    /// What is built is to be the commit that is checked out, and that is not one of PyPTO.
+    #[error("`{}`{} is no checkout of PyPTO: its commit has no `{}`", .dir.display(), cloned(.origin.as_deref()), .missing.join("` and no `"))]
+    NotPypto {
+        /// The checkout.
+        dir: PathBuf,
+        /// What it lacks.
+        missing: Vec<&'static str>,
+        /// Where it was cloned from.
+        origin: Option<String>,
+    },
+    /// The recipe that is here is not that of the plan.
+    #[error("`{}` is at {found}, the plan is of the recipe {expected}", .dir.display())]
+    OtherRecipe {
+        /// The checkout with the recipe.
+        dir: PathBuf,
+        /// Its commit.
+        found: String,
+        /// By the plan.
+        expected: String,
+    },
+    /// The image was not built from the plan.
+    #[error("`{label}` of the image `{image}` is {}, the plan has `{expected}`", label_value(.found.as_deref()))]
+    OtherPlan {
+        /// The image, by its name or id.
+        image: String,
+        /// The label.
+        label: String,
+        /// Its value; `None` if the image does not have it.
+        found: Option<String>,
+        /// By the plan.
+        expected: String,
+    },
+    /// The driver to compare, or to compare with, is not known.
+    #[error("the driver's version is not known: {problem}")]
+    DriverUnknown {
+        /// Which, and why.
+        problem: String,
+    },
     /// The engine has no such image.
     #[error("there is no image `{name}` on this machine")]
     NoImage {
@@ -220,13 +258,15 @@ impl Error {
             Self::Git(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Git(_) => Fault::Machine,
             Self::NoRecords { .. } | Self::Records { .. } | Self::Begun { .. } => Fault::Input,
-            Self::NoPin { .. } | Self::Base { .. } => Fault::Input,
+            Self::NoPin { .. } | Self::Base { .. } | Self::NotPypto { .. } | Self::OtherRecipe { .. } => Fault::Input,
             Self::Contradiction { .. }
             | Self::MovedByOther { .. }
             | Self::NotTheTested { .. }
             | Self::OtherPlatform { .. }
             | Self::NotPassed { .. }
             | Self::OtherHost { .. }
+            | Self::DriverUnknown { .. }
+            | Self::OtherPlan { .. }
             | Self::Promoted { .. }
             | Self::Stale { .. }
             | Self::NothingBefore { .. } => Fault::Verdict,
@@ -254,7 +294,18 @@ impl Error {
                 "publish on the machine that tested it, before its images are cleaned up".to_owned()
             }
             Self::Queue(error) => return error.hint(),
-            Self::OtherHost { .. } => "validate on the host that the configuration names, or change it".to_owned(),
+            Self::OtherHost { .. } | Self::DriverUnknown { .. } => {
+                "validate on the host that the configuration names, or change it".to_owned()
+            }
+            Self::NotPypto { .. } => {
+                "name PyPTO's checkout with `--checkout DIR`, or a commit of PyPTO as `ref` of `pypto` in \
+                the configuration"
+                    .to_owned()
+            }
+            Self::OtherRecipe { .. } => "check that commit out, or plan again".to_owned(),
+            Self::OtherPlan { .. } => {
+                "build it from this plan: `cargo xtask container build --lock FILE`, which labels it".to_owned()
+            }
             Self::NoImage { .. } => "build it first".to_owned(),
             Self::NotPassed { .. } => "`cargo xtask images test` runs the validation and writes the results".to_owned(),
             Self::OtherPlatform { .. } => "build and test it on a machine of that architecture".to_owned(),
@@ -299,6 +350,14 @@ fn registry_hint(problem: &Problem) -> Option<String> {
         _ => return None,
     };
     Some(hint.to_owned())
+}
+
+fn cloned(origin: Option<&str>) -> String {
+    origin.map(|origin| format!(", cloned from `{origin}`,")).unwrap_or_default()
+}
+
+fn label_value(found: Option<&str>) -> String {
+    found.map_or("missing".to_owned(), |found| format!("`{found}`"))
 }
 
 fn name(digest: Option<&Digest>) -> &str {

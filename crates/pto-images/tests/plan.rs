@@ -83,6 +83,11 @@ fn everything_is_frozen_and_comes_back_from_its_file() {
     assert_eq!(lock.images[0].build_args["PYPTO_REF"], lock.pypto.commit);
     assert_eq!(lock.images[0].build_args["CANN_DIGEST"], arm.manifest);
 
+    let labels = lock.labels("arm-a5").unwrap();
+    assert_eq!(labels["ptokit.images.recipe"], lock.recipe.commit);
+    assert!(labels["ptokit.images.base"].ends_with(&arm.manifest), "{labels:?}");
+    assert_eq!(lock.labels("x86-a5"), None);
+
     let file = world.path("lock.json");
     lock.save(&file).unwrap();
     assert_eq!(Lock::load(&file).unwrap(), lock);
@@ -97,6 +102,24 @@ fn everything_is_frozen_and_comes_back_from_its_file() {
     // A commit that is asked for stays what it is.
     let pinned = world.config(|value| value["pypto_lib"]["ref"] = lock.pypto_lib.commit.clone().into());
     assert_eq!(world.plan(&pinned).unwrap().pypto_lib.commit, lock.pypto_lib.commit);
+}
+
+#[test]
+fn only_a_checkout_of_pypto_is_taken_for_one() {
+    let Some(world) = World::new() else { return };
+    let plan = Plan { checkout: world.path("pypto-lib"), source: None, registry: Options::default(), proxy: None };
+    let config = world.config(|_| {});
+    let error = plan.lock(&world.cx(), &config, &[]).unwrap_err();
+    let told = error.to_string();
+    assert!(told.contains("pypto-lib`") && told.contains("no `runtime` and no `toolchain/versions.env`"), "{told}");
+    assert!(matches!(error, Error::NotPypto { .. }));
+    // Where a commit of PyPTO is named, the recipe may be anywhere.
+    let commit = world.commit("pypto", "true");
+    let lock =
+        plan.lock(&world.cx(), &world.config(|value| value["pypto"]["ref"] = commit.clone().into()), &[]).unwrap();
+    assert_eq!(lock.pypto.commit, commit);
+    lock.require_recipe(&world.cx(), &world.path("pypto-lib")).unwrap();
+    assert!(matches!(lock.require_recipe(&world.cx(), &world.path("pypto")), Err(Error::OtherRecipe { .. })));
 }
 
 #[test]

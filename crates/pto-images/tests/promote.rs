@@ -90,6 +90,39 @@ fn what_is_done_is_not_taken_back_and_what_was_begun_not_begun_again() {
 }
 
 #[test]
+fn a_publication_follows_another_in_the_same_directory() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), Some("zero"));
+    let aside = |number: u32| bench.records().dir().join(format!("record-{number}.json"));
+    bench.publication("new");
+    bench.promote(Finish::Begin).unwrap();
+    bench.publication("other");
+    assert!(aside(1).is_file(), "what came to its end is kept");
+    bench.promote(Finish::Begin).unwrap();
+    assert_eq!(bench.tags_now(), (Some("other"), Some("new")));
+
+    // A registry that keeps the tag of the upload.
+    bench.publication("one");
+    bench.gate.decide(|_, _| pto_loopback::Act::Pass);
+    assert!(matches!(bench.promote(Finish::Begin).unwrap().temporary, Temporary::Unsupported { .. }));
+    bench.publication("new");
+
+    // One that can be finished stays where it is.
+    bench.decide(|_, request| moves(request, TAG).then_some(Act::Cut));
+    bench.promote(Finish::Begin).unwrap_err();
+    bench.pass();
+    let again = || bench.uploaded("new", "new").compare(&bench.cx(), &bench.options(), &bench.records());
+    assert!(matches!(again(), Err(Error::Begun { .. })));
+    // Once somebody else has moved the tag, nothing can be done with it any more.
+    bench.registry.set_tag(NAME, TAG, &bench.pushed("zero").manifest);
+    assert!(matches!(bench.promote(Finish::Resume), Err(Error::MovedByOther { .. })));
+    again().unwrap();
+    assert!(aside(4).is_file() && !aside(5).exists());
+    bench.promote(Finish::Begin).unwrap();
+    assert_eq!(bench.tags_now(), (Some("new"), Some("zero")));
+}
+
+#[test]
 fn there_is_nothing_to_go_back_to_before_the_second_image() {
     let Some(bench) = Bench::start() else { return };
     bench.tags(Some("one"), None);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use pto_context::Context;
 use pto_images::Error;
 use pto_images::config::Config;
+use pto_images::plan::Lock;
 use pto_images::validation::{CaseStatus, Results, Run, Validation, clean_up};
 use pto_test::engine::{Engine, engine};
 
@@ -72,13 +73,32 @@ impl Bench {
         Run { run: "77".to_owned(), attempt: 2, image: "x86-a5".to_owned() }
     }
 
+    fn lock(&self) -> Lock {
+        let commit = "0".repeat(40);
+        let source = serde_json::json!({ "repository": "r", "ref": "main", "commit": commit });
+        let base = serde_json::json!({ "repository": "b", "tag": "t", "digest": format!("sha256:{}", "1".repeat(64)), "pinned": true });
+        let lock = serde_json::json!({
+            "schema": "ptokit.images-lock/1", "created": "", "recipe": { "repository": "r", "branch": "main", "commit": commit },
+            "pypto": source, "pypto_lib": source, "runtime": source, "pto_isa": commit,
+            "ptoas": { "version": "v0.61", "sha256": {} },
+            "images": [{ "name": "x86-a5", "platform": { "os": "linux", "architecture": "amd64" }, "validation_platform": "a5",
+                         "tag": "t", "base": base, "build_args": {} }],
+        });
+        fs_err::write(self.path("lock.json"), lock.to_string()).unwrap();
+        Lock::load(&self.path("lock.json")).unwrap()
+    }
+
     fn validate(&self, cx: &Context) -> Result<Results, Error> {
+        self.validate_image(cx, TAG)
+    }
+
+    fn validate_image(&self, cx: &Context, local: &str) -> Result<Results, Error> {
         let config = self.config();
         let validation = Validation {
             config: &config,
             image: &config.images[0],
-            local: TAG.to_owned(),
-            recipe: "0".repeat(40),
+            local: local.to_owned(),
+            lock: &self.lock(),
             run: Self::run(),
             output: self.path("output"),
         };
@@ -100,8 +120,13 @@ impl Bench {
             put("/workspace/decode_swa.py", single),
             put("/workspace/decode_moe.py", distributed),
         ];
-        let lines =
-            format!("ENV PYPTO_LIB_SRC=/workspace\nRUN {}", files.join(" && ").replace("printf '%s'", "printf"));
+        let labels = self.lock().labels("x86-a5").unwrap();
+        let labels: Vec<_> = labels.iter().map(|(label, value)| format!("{label}={value}")).collect();
+        let labels = labels.join(" ");
+        let lines = format!(
+            "ENV PYPTO_LIB_SRC=/workspace\nLABEL {labels}\nRUN {}",
+            files.join(" && ").replace("printf '%s'", "printf")
+        );
         self.engine.image_of(TAG, &["chmod", "grep", "basename"], &lines);
     }
 
@@ -153,6 +178,16 @@ fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
     bench.image("true", "echo [RUN] PASS", "echo [RUN] PASS; exit 1");
     assert_eq!(Bench::statuses(&bench.validate(&cx).unwrap()), [Passed, Passed, Failed]);
 
+    // Whatever cannot be read is no pass, and is called by its name. A directory is neither code nor log.
+    let in_the_way = bench.path("output/doctor.code");
+    let _ = std::fs::remove_file(&in_the_way);
+    fs_err::create_dir(&in_the_way).unwrap();
+    let results = bench.validate(&cx).unwrap();
+    assert_eq!(Bench::statuses(&results), [Failed, NotRun, NotRun]);
+    let problem = results.cases[0].problem.clone().unwrap();
+    assert!(problem.contains("not known how it ended") && problem.contains("doctor.code"), "{problem}");
+    fs_err::remove_dir(&in_the_way).unwrap();
+
     fs_err::write(bench.path("few"), "").unwrap();
     let results = bench.validate(&cx).unwrap();
     assert_eq!(Bench::statuses(&results), [Passed, Passed, Failed]);
@@ -162,10 +197,25 @@ fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
     assert_eq!(Bench::statuses(&results), [Failed, NotRun, NotRun]);
     assert!(results.cases[0].problem.as_ref().unwrap().contains("the queue is full"), "{results:?}");
 
+    // An image of another recipe, and one that does not say what it was built from.
+    for labels in ["LABEL ptokit.images.recipe=other", ""] {
+        let tag = "ptokit-test/validation:other";
+        let _removed = bench.engine.image(tag);
+        let dir = tempfile::tempdir().unwrap();
+        let from = if labels.is_empty() { "scratch" } else { TAG };
+        fs_err::write(dir.path().join("x"), "").unwrap();
+        fs_err::write(dir.path().join("Dockerfile"), format!("FROM {from}\nCOPY x /x\n{labels}\n")).unwrap();
+        bench.engine.build(dir.path(), tag, &[]);
+        let error = bench.validate_image(&cx, tag).unwrap_err();
+        assert!(matches!(error, Error::OtherPlan { .. }), "{error}");
+    }
+
     let other = cx.clone().with_var("ASCEND_DRIVER_ROOT", bench.path("nowhere"));
     assert!(matches!(bench.validate(&other), Err(Error::Io { .. })));
     fs_err::write(bench.path("version.info"), "Version=26.0.rc1\n").unwrap();
     assert!(matches!(bench.validate(&cx), Err(Error::OtherHost { .. })));
+    fs_err::write(bench.path("version.info"), "nothing that is known\n").unwrap();
+    assert!(matches!(bench.validate(&cx), Err(Error::DriverUnknown { .. })));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pto_container::{BuildPlan, BuildRequest, CheckId, Finding, Series, Stage};
 use serde::Serialize;
 
+use super::locked::locked;
 use super::run::{check, stage};
 use super::{client_line, failure, lines, series};
 use crate::exit::{Failure, Outcome};
@@ -17,12 +18,19 @@ const UNKNOWN_DIGEST: &str = "DIGEST_OF_THE_PULL";
 /// `container build`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  cargo xtask container build a3\n  cargo xtask container build a5 --target dist --build-arg PYPTO_REF=main --dry-run"
+    after_help = "Examples:\n  cargo xtask container build a3\n  cargo xtask container build a5 --target dist --build-arg PYPTO_REF=main --dry-run\n  \
+                  cargo xtask container build --lock images.lock.json"
 )]
 pub struct Args {
     /// a3 (for A2 and A3) or a5
-    #[arg(value_name = "SERIES", value_parser = series)]
-    series: Series,
+    #[arg(value_name = "SERIES", value_parser = series, required_unless_present = "lock")]
+    series: Option<Series>,
+    /// Build exactly what this plan of `images plan` has: base and revisions, up to the last stage
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["series", "target", "cann_repository", "cann_tag", "cann_digest", "build_arg"])]
+    lock: Option<PathBuf>,
+    /// With --lock: which image of the plan [default: the only one]
+    #[arg(long, value_name = "NAME", requires = "lock")]
+    image: Option<String>,
     /// Up to which stage: deps, sim, dist
     #[arg(long, value_name = "STAGE", default_value_t = Stage::Sim, value_parser = stage)]
     target: Stage,
@@ -47,6 +55,9 @@ pub struct Args {
     /// Our own program, below that directory [default: target/release/xtask]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
+    /// The network of the build's commands, as Docker names it: `host` for a proxy that only this machine reaches
+    #[arg(long, value_name = "NAME")]
+    network: Option<String>,
     /// The proxy of the build [default: PYPTO_DOCKER_PROXY, those of the environment]
     #[arg(long, value_name = "URL")]
     proxy: Option<String>,
@@ -81,9 +92,14 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         cann_tag: args.cann_tag.clone(),
         cann_digest: args.cann_digest.clone(),
         args: args.build_arg.clone(),
+        network: args.network.clone(),
         proxy: args.proxy.clone(),
         skip: args.skip_check.clone(),
-        ..BuildRequest::new(args.series, context)
+        ..BuildRequest::new(args.series.unwrap_or(Series::A3), context)
+    };
+    let request = match &args.lock {
+        Some(lock) => locked(&cx, lock, args.image.as_deref(), request)?,
+        None => request,
     };
     let plan = BuildPlan::make(&cx, &request).map_err(|error| failure(&cx, error))?;
     let digest = plan.digest.as_deref().unwrap_or(UNKNOWN_DIGEST);

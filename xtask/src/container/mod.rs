@@ -1,6 +1,7 @@
 //! `container`: the development container.
 
 mod build;
+mod locked;
 mod run;
 mod shell;
 
@@ -89,12 +90,11 @@ fn client_line(common: &Common) -> impl FnMut(Stream, &str) {
 }
 
 /// A session has no document.
-fn refuse_json(common: &Common, verb: &str) -> Result<(), Failure> {
+fn refuse_json(common: &Common, hint: &str) -> Result<(), Failure> {
     if !common.json {
         return Ok(());
     }
-    let hint = format!("`container {verb} --dry-run --json` prints what would be run");
-    Err(Failure::usage("a session prints what is run in it, not one JSON document", hint))
+    Err(Failure::usage("a session prints what is run in it, not one JSON document", hint.to_owned()))
 }
 
 /// What is said of an error, with what was typed where that belongs to the remedy.

@@ -82,7 +82,7 @@ struct Document<'a> {
 /// Runs the verb.
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     if !args.dry_run {
-        refuse_json(common, "run")?;
+        refuse_json(common, "`container run --dry-run --json` prints what would be run")?;
     }
     let cx = common.context()?;
     let plan = Plan::make(&cx, &request(args)).map_err(|error| failure(&cx, error))?;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use pto_container::enter_existing;
+use pto_container::{container_name, enter_existing};
 
 use super::{announce, failure, has_terminal, refuse_json};
 use crate::exit::{Failure, Outcome};
@@ -14,7 +14,7 @@ use crate::setup::Common;
     after_help = "Examples:\n  cargo xtask container shell a3\n  cargo xtask container shell my-container -- git status"
 )]
 pub struct Args {
-    /// a3 or a5 for the container that `container run` makes of it if nothing else is said, or a container's name
+    /// a3 or a5 for the container that `container run` makes of it [PYPTO_CONTAINER_NAME, pypto-SERIES-dev], or its name
     #[arg(value_name = "NAME")]
     name: String,
     /// A command to run instead of a shell
@@ -24,9 +24,9 @@ pub struct Args {
 
 /// Runs the verb.
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
-    refuse_json(common, "run")?;
+    refuse_json(common, "leave `--json` out")?;
     let cx = common.context()?;
-    let name = super::series(&args.name).map_or_else(|_| args.name.clone(), |series| format!("pypto-{series}-dev"));
+    let name = super::series(&args.name).map_or_else(|_| args.name.clone(), |series| container_name(&cx, series));
     let entered = enter_existing(&cx, &name, has_terminal(), &args.command);
     let (session, recorded) = entered.map_err(|error| failure(&cx, error))?;
     if let Some((access, cards)) = recorded.as_ref().and_then(|recorded| recorded.access().zip(recorded.cards())) {

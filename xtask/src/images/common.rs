@@ -33,12 +33,19 @@ pub struct FileArgs {
     config: Option<PathBuf>,
 }
 
-/// Which registry, and who we are.
+/// Which repository, and who we are there.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RegistryArgs {
     /// Publish there instead of where the configuration says
     #[arg(long, value_name = "HOST/PATH")]
     repository: Option<Repository>,
+    #[command(flatten)]
+    access: AccessArgs,
+}
+
+/// Who we are for a registry.
+#[derive(Debug, Clone, clap::Args)]
+pub struct AccessArgs {
     /// The user's name; without it the first line of standard input is the name
     #[arg(long, value_name = "NAME", requires = "password_stdin")]
     username: Option<String>,
@@ -112,6 +119,16 @@ impl RegistryArgs {
         self.repository.clone().unwrap_or_else(|| config.repository.clone())
     }
 
+    /// How the registry is talked to. Reads the password.
+    ///
+    /// # Errors
+    /// Standard input has none.
+    pub fn options(&self) -> Result<Options, Failure> {
+        self.access.options()
+    }
+}
+
+impl AccessArgs {
     /// How the registry is talked to. Reads the password.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use pto_images::promote::{Finish, Promotion, PromotionReport};
 use serde::Serialize;
 
-use super::common::{ImageArgs, RecordArgs, RegistryArgs, locks, upstream};
+use super::common::{AccessArgs, ImageArgs, RecordArgs, locks, upstream};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
@@ -22,7 +22,7 @@ pub struct Args {
     #[arg(long, requires = "resume")]
     undo: bool,
     #[command(flatten)]
-    registry: RegistryArgs,
+    access: AccessArgs,
     #[command(flatten)]
     records: RecordArgs,
 }
@@ -41,7 +41,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let (_, image) = args.image.load(&cx)?;
     let promotion = Promotion {
         records: args.records.records(&cx, &image),
-        registry: args.registry.options()?,
+        registry: args.access.options()?,
         upstream: upstream(&cx),
         locks: locks(&cx)?,
     };

@@ -70,14 +70,8 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         return Err(Failure::usage(format!("the plan does not have `{}`", image.name), hint));
     }
     let output = output(&cx, args, &image);
-    let validation = Validation {
-        config: &config,
-        image: &image,
-        local: local.clone(),
-        recipe: lock.recipe.commit,
-        run,
-        output: output.clone(),
-    };
+    let validation =
+        Validation { config: &config, image: &image, local: local.clone(), lock: &lock, run, output: output.clone() };
     let results = validation.run(&cx)?;
     let passed = results.passed();
     if common.json {

@@ -173,11 +173,17 @@ impl Publishing {
 
     /// An image of one small file; its name here goes with the test.
     pub fn image(&self, content: &str) -> Built {
+        self.image_of(content, &fs_err::read_to_string(self.path("commit")).unwrap())
+    }
+
+    /// The same, built from another recipe than its results say.
+    pub fn image_of(&self, content: &str, recipe: &str) -> Built {
         let dir = quick_dir();
         fs_err::write(dir.path().join("content"), format!("{} {content}", self.name)).unwrap();
         fs_err::write(dir.path().join("Dockerfile"), "FROM scratch\nCOPY content /content\n").unwrap();
         let tag = format!("{}:{content}", self.name);
-        self.engine.build(dir.path(), &tag, &[]);
+        let recipe = format!("ptokit.images.recipe={recipe}");
+        self.engine.build(dir.path(), &tag, &["--label", &recipe]);
         let id = self.engine.ok(&["image", "inspect", &tag, "--format", "{{.Id}}"]);
         self.images.lock().unwrap().insert(tag, id.clone());
         let built = Built { id };
@@ -206,7 +212,11 @@ impl Publishing {
         let mut command = Invocation::new(env!("CARGO_BIN_EXE_xtask")).args(["images", "--json", "--verbose"]);
         command =
             command.args(args.iter().copied()).args(["--password-stdin", "--config"]).arg(self.path("images.json"));
-        command = command.arg("--records").arg(self.path(&format!("records-{records}")));
+        // Without a name they are in their usual place.
+        command = match records {
+            "" => command.env("CARGO_TARGET_DIR", self.path("target")),
+            named => command.arg("--records").arg(self.path(&format!("records-{named}"))),
+        };
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY", "PYPTO_DOCKER_PROXY"] {
             command = command.env(name, &proxy);
         }
@@ -233,6 +243,12 @@ impl Publishing {
         let (file, number) = (self.results_file(image).display().to_string(), run.to_string());
         let args = [&["publish", "x86-a5", "--results", &file, "--run", &number], more].concat();
         self.run(&args, &number)
+    }
+
+    /// The same with the usual place of records.
+    pub fn publish_as_usual(&self, image: &Built, run: u32) -> Ran {
+        let (file, number) = (self.results_file(image).display().to_string(), run.to_string());
+        self.run(&["publish", "x86-a5", "--results", &file, "--run", &number], "")
     }
 
     pub fn publish(&self, image: &Built, run: u32) -> Ran {

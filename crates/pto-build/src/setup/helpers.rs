@@ -14,6 +14,8 @@ use crate::home::Home;
 pub const PROGRAM: &str = "ptokit";
 /// What a shell sources.
 pub const ACTIVATE: &str = "pypto-activate.sh";
+/// What an interactive shell runs in the end, where an image has it.
+const WELCOME: &str = "pypto-welcome";
 /// Inputs of the toolchain that are kept in the home, so that they can be looked at without the checkout.
 const INPUTS: [&str; 2] = ["toolchain/versions.env", "build-constraints.txt"];
 
@@ -98,7 +100,8 @@ pub(crate) fn activation_command(home: &Home, src: Option<&Path>) -> String {
     format!("export PYPTO_HOME={}{src} && source {}", word(home.root()), word(&home.bin().join(ACTIVATE)))
 }
 
-/// The script: what `env` prints, asked when it is sourced, since it depends on the shell's own variables.
+/// The script: what `env` prints, asked when it is sourced, since it depends on the shell's own variables. Whether that could be
+/// applied is how it ends.
 fn activation_script(home: &Home, src: Option<&Path>) -> String {
     let word = |path: &Path| pto_process::shell_word(&path.display().to_string());
     let src = src.map(|src| format!("[ -n \"${{PYPTO_SRC:-}}\" ] || export PYPTO_SRC={}\n", word(src)));
@@ -108,6 +111,7 @@ fn activation_script(home: &Home, src: Option<&Path>) -> String {
          {src}\
          _pypto_exports=\"$(\"$PYPTO_HOME/bin/{PROGRAM}\" env --cann auto 2>/dev/null)\" ||\n\
          \x20   _pypto_exports=\"$(\"$PYPTO_HOME/bin/{PROGRAM}\" env)\" || _pypto_exports=false\n\
+         case $- in *i*) [ ! -x \"$PYPTO_HOME/bin/{WELCOME}\" ] || \"$PYPTO_HOME/bin/{WELCOME}\" ;; esac\n\
          eval \"$_pypto_exports\" && unset _pypto_exports\n",
         home = word(home.root()),
         src = src.unwrap_or_default(),

@@ -94,3 +94,21 @@ fn without_a_cann_the_rest_is_exported_all_the_same() {
     let output = run.run(&pto_test::machine()).unwrap();
     assert_eq!((output.stdout.text().as_ref(), output.stderr.text().as_ref()), ("failed\n", "broken\n"));
 }
+
+#[test]
+fn an_interactive_shell_is_welcomed_and_no_other() {
+    let world = World::bare();
+    world.program("program", "echo export SOURCED=plain\n");
+    let done = setup(&world.cx(), &only(&world)).unwrap();
+    let said = |options: &[&str]| {
+        let script = format!("{}; echo $SOURCED", done.activation);
+        let run = Invocation::new("bash").args(options.iter().copied()).args(["-c", &script]);
+        run.run(&pto_test::machine()).unwrap().stdout.text().into_owned()
+    };
+    assert_eq!(said(&["--norc", "-i"]), "plain\n", "a home without one");
+    let welcome = done.home.join("bin/pypto-welcome");
+    fs_err::write(&welcome, "#!/bin/sh\necho welcome\n").unwrap();
+    fs_err::set_permissions(&welcome, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    assert_eq!(said(&["--norc", "-i"]), "welcome\nplain\n");
+    assert_eq!(said(&[]), "plain\n");
+}

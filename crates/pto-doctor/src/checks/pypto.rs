@@ -50,8 +50,8 @@ pub(super) const CHECKS: &[Check] = &[
         "dist-manifest",
         "image",
         &[],
-        "The commits that went into the development image, from `dist-manifest`: quote them when you report a problem. They \
-         say what was shipped, and nothing about a checkout that was mounted over it.",
+        "The commits and the assembler that went into the development image, from `dist-manifest`: quote them when you \
+         report a problem. They say what was shipped, and nothing about a checkout that was mounted over it.",
         manifest,
     ),
 ];
@@ -203,6 +203,7 @@ fn manifest(cx: &Context, _: &Probes) -> Finding {
     let manifest = parse_dist_manifest(&text);
     let mut parts: Vec<String> =
         manifest.commits.iter().map(|(name, commit)| format!("{name} {}", short(commit))).collect();
+    parts.extend(manifest.ptoas.map(|version| format!("ptoas {}", version.as_str())));
     parts.extend(manifest.built.map(|built| format!("built {built}")));
     match manifest.notes.first() {
         None if !parts.is_empty() => Finding::ok(parts.join(", ")),

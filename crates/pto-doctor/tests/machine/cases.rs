@@ -496,8 +496,11 @@ fn pypto_cases() -> Vec<Case> {
         ),
         case("simpler-binding", Fail, "predates revision stamping", |host| bound(host, "{\"state\":\"unstamped\"}")),
         case("simpler-binding", Warn, "its stamp is empty", |host| bound(host, &stamped(""))),
-        case("dist-manifest", Ok, "pypto 0123456789ab, built 2026-01-02T03:04:05Z", |host| {
-            host.file("/opt/pypto/dist-manifest", &format!("pypto     {COMMIT}\nbuilt     2026-01-02T03:04:05Z\n"));
+        case("dist-manifest", Ok, "pypto 0123456789ab, ptoas v0.61, built 2026-01-02T03:04:05Z", |host| {
+            host.file(
+                "/opt/pypto/dist-manifest",
+                &format!("pypto     {COMMIT}\nptoas     v0.61\nbuilt     2026-01-02T03:04:05Z\n"),
+            );
         }),
         case("dist-manifest", Warn, "line 1", |host| {
             host.file("/opt/pypto/dist-manifest", "pypto main\n");

@@ -3,10 +3,11 @@
 //! Later steps use the [`Lock`] alone, so they build, test and publish one thing, whatever moves meanwhile.
 
 mod base;
+pub(crate) mod labels;
 mod lock;
 mod snapshot;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pto_checkout::remote;
@@ -103,6 +104,7 @@ impl Plan {
     fn pypto(&self, cx: &Context, config: &Config, head: &str) -> Result<LockedSource, Error> {
         let reference = config.pypto.reference.clone();
         if reference == MAIN {
+            snapshot::require_pypto(cx, &self.checkout)?;
             let repository = self.source.clone().unwrap_or_else(|| config.pypto.repository.clone());
             return Ok(LockedSource { repository, reference, commit: head.to_owned() });
         }
@@ -151,6 +153,20 @@ fn ptoas(text: &str) -> Result<Ptoas, Error> {
     let sha256 = versions.sha256.iter().map(|(machine, sum)| ((*machine).to_owned(), sum.clone())).collect();
     let version = version.ok_or(Error::NoPin { what: "the version of PTOAS", place: VERSIONS.to_owned() })?;
     Ok(Ptoas { version, sha256 })
+}
+
+impl Lock {
+    /// That a checkout is at the commit of the recipe.
+    ///
+    /// # Errors
+    /// [`Error::OtherRecipe`]; it is no repository.
+    pub fn require_recipe(&self, cx: &Context, checkout: &Path) -> Result<(), Error> {
+        let (found, expected) = (snapshot::head(cx, checkout)?, self.recipe.commit.clone());
+        if found == expected {
+            return Ok(());
+        }
+        Err(Error::OtherRecipe { dir: checkout.to_owned(), found, expected })
+    }
 }
 
 fn missing(what: &'static str, source: &LockedSource) -> Error {

@@ -6,6 +6,7 @@ use pto_checkout::Git;
 use pto_context::Context;
 use tempfile::TempDir;
 
+use super::{RUNTIME, VERSIONS};
 use crate::error::Error;
 
 /// The commit, alone, in a repository without a work tree.
@@ -19,6 +20,25 @@ pub(super) struct Snapshot {
 pub(super) fn head(cx: &Context, checkout: &Path) -> Result<String, Error> {
     let git = Git::at(cx, checkout)?;
     Ok(git.ask(cx, "find the commit of a checkout", &["rev-parse", "--verify", "HEAD^{commit}"])?.trim().to_owned())
+}
+
+/// That the commit of a checkout is one of PyPTO, by what every revision of it has that an image can be built from.
+pub(super) fn require_pypto(cx: &Context, checkout: &Path) -> Result<(), Error> {
+    let git = Git::at(cx, checkout)?;
+    let listed = git.ask(cx, "list a commit", &["ls-tree", "--full-tree", "HEAD", "--", RUNTIME, VERSIONS])?;
+    let has = |kind: &str, path: &str| {
+        listed.lines().any(|line| line.contains(&format!(" {kind} ")) && line.ends_with(&format!("\t{path}")))
+    };
+    let needed = [("commit", RUNTIME), ("blob", VERSIONS)];
+    let missing: Vec<_> = needed.into_iter().filter(|(kind, path)| !has(kind, path)).map(|(_, path)| path).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    // A repository that was not cloned has none.
+    let origin =
+        git.ask(cx, "find where a checkout was cloned from", &["config", "--default=", "--get", "remote.origin.url"])?;
+    let origin = Some(origin.trim()).filter(|origin| !origin.is_empty());
+    Err(Error::NotPypto { dir: git.root().to_owned(), missing, origin: origin.map(pto_process::masked) })
 }
 
 impl Snapshot {

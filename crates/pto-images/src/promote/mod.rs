@@ -9,6 +9,7 @@
 //!   can be finished or taken back by another one, which looks at the registry, not at what the first one hoped;
 //! - a tag is taken for absent only if the registry says so itself, twice, in two ways.
 
+mod begin;
 mod promotion;
 mod public;
 mod publish;

@@ -163,6 +163,15 @@ impl Promotion {
     }
 }
 
+/// Where a promotion stands that was begun.
+///
+/// # Errors
+/// [`Error::MovedByOther`], or it cannot be found out.
+pub(super) fn standing(cx: &Context, records: &Records, registry: &Options, record: Record) -> Result<State, Error> {
+    let client = Client::new(cx, record.repository.clone(), registry.clone())?;
+    Run::open(cx, records, &client, record)?.state()
+}
+
 impl<'a> Run<'a> {
     /// Reads where the tags lead, and writes it down if this is the first time.
     fn open(cx: &'a Context, records: &'a Records, client: &'a Client, mut record: Record) -> Result<Self, Error> {

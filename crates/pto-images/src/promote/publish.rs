@@ -3,17 +3,19 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pto_context::{Context, Event};
+use pto_context::{Context, Event, with_causes};
 use pto_docker::{Credentials as DockerCredentials, Docker, RegistryClient};
 use pto_platform::docker::Image;
 use serde::Serialize;
 
+use super::begin::make_way;
 use super::promotion::{Finish, Promotion, PromotionReport};
-use super::record::{Candidate, Kind, Recipe, Records};
+use super::record::{Candidate, Recipe, Records};
 use super::tags::{Names, lock};
 use super::upload::{Tested, Uploaded};
 use super::upstream::Upstream;
 use crate::error::Error;
+use crate::plan::labels;
 use crate::registry::{Digest, Options, Platform, Repository};
 
 /// How long an upload may take: 17 GB over a slow line take some hours.
@@ -73,9 +75,7 @@ impl Publication {
     /// be moved, [`Promotion::run`] goes on.
     pub fn run(&self, cx: &Context, promote: bool) -> Result<PublicationReport, Error> {
         let _lock = lock(&self.locks, &self.repository, &self.names)?;
-        if self.records.load()?.is_some_and(|record| record.before.is_some()) {
-            return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: Kind::Promotion.name() });
-        }
+        make_way(cx, &self.records, &self.registry)?;
         self.upstream.check(cx, &self.recipe)?;
         let candidate = self.upload(cx)?;
         let promotion = Promotion {
@@ -123,8 +123,11 @@ impl Publication {
         let pushed = self.push(cx, &client, &reference);
         let local = self.local(&client)?;
         // The name here was for the upload alone. An image without another name would go with it.
-        if local.tags.iter().any(|tag| *tag != reference) {
-            let _ = docker.run(&client.command(["rmi", "--", &reference]), &reference);
+        if local.tags.iter().any(|tag| *tag != reference)
+            && let Err(error) = docker.run(&client.command(["rmi", "--", &reference]), &reference)
+        {
+            let message = format!("the name `{reference}` stays on this machine: {}", with_causes(&error));
+            cx.emit(Event::Warning { message });
         }
         pushed?;
         let prefix = format!("{}@", self.repository);
@@ -163,6 +166,6 @@ impl Publication {
         if found != self.platform {
             return Err(Error::OtherPlatform { found, expected: self.platform.clone() });
         }
-        Ok(())
+        labels::require(self.tested.as_str(), &labels::of_recipe(&self.recipe.commit), &image.labels)
     }
 }

@@ -154,6 +154,12 @@ impl Record {
     pub fn is_over(&self) -> bool {
         self.steps.last().is_some_and(|entry| matches!(entry.step, Step::Done | Step::Undone))
     }
+
+    /// Whether the tags that count are where they were to be. The temporary one may be left: not every registry deletes a tag
+    /// by its name, so this must not keep the next publication from being made.
+    pub(crate) fn has_moved_all(&self) -> bool {
+        self.is_over() || self.steps.last().is_some_and(|entry| entry.step == Step::RemoveTemporary)
+    }
 }
 
 impl Kind {
@@ -217,6 +223,16 @@ impl Records {
         let text = serde_json::to_string_pretty(record).map_err(|error| Error::io(failed)(error.into()))? + "\n";
         let write = |file: &mut std::fs::File| file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
         write_whole(&self.dir.join(FILE), Readable::ByUmask, write).map_err(Error::io(failed))
+    }
+
+    /// Keeps the record under a number, `record-1.json`, so that another one can be begun. Manifests stay: their names are their
+    /// digests. Nothing is written over.
+    pub(crate) fn set_aside(&self) -> Result<(), Error> {
+        let failed = "keep the records of a publication aside";
+        let mut numbered = (1_u32..).map(|number| self.dir.join(format!("record-{number}.json")));
+        let free = numbered.find(|file| !file.exists());
+        let free = free.ok_or_else(|| Error::io(failed)(std::io::ErrorKind::StorageFull.into()))?;
+        fs_err::rename(self.dir.join(FILE), free).map_err(Error::io(failed))
     }
 
     /// Keeps a manifest's bytes: a registry may forget what no tag leads to.

@@ -51,8 +51,12 @@ impl Rollback {
     /// Whatever went wrong, `current` leads to what it led to or to the version before: run again.
     pub fn run(&self, cx: &Context) -> Result<RollbackReport, Error> {
         let _lock = lock(&self.locks, &self.repository, &self.names)?;
-        if self.records.load()?.is_some_and(|record| record.kind != Kind::Rollback) {
-            return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: Kind::Promotion.name() });
+        match self.records.load()? {
+            Some(record) if record.has_moved_all() => self.records.set_aside()?,
+            Some(record) if record.kind != Kind::Rollback => {
+                return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: Kind::Promotion.name() });
+            }
+            _ => {}
         }
         let client = Client::new(cx, self.repository.clone(), self.registry.clone())?;
         let (current, previous) = (self.names.current(), self.names.previous());

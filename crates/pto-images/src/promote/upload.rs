@@ -2,6 +2,7 @@
 
 use pto_context::Context;
 
+use super::begin::make_way;
 use super::record::{Candidate, Kind, Recipe, Record, Records, Step};
 use super::tags::Names;
 use crate::error::Error;
@@ -48,11 +49,9 @@ impl Uploaded {
     /// can it be promoted.
     ///
     /// # Errors
-    /// [`Error::NotTheTested`]; a promotion was begun there.
+    /// [`Error::NotTheTested`]; a promotion was begun there and can be finished.
     pub fn compare(&self, cx: &Context, registry: &Options, records: &Records) -> Result<Candidate, Error> {
-        if records.load()?.is_some_and(|record| record.before.is_some()) {
-            return Err(Error::Begun { dir: records.dir().to_owned(), kind: Kind::Promotion.name() });
-        }
+        make_way(cx, records, registry)?;
         let mut record = self.begin(records)?;
         let client = Client::new(cx, self.repository.clone(), registry.clone())?;
         let manifest = client.manifest(&self.temporary)?;

@@ -87,10 +87,9 @@ impl Results {
             (Some(case), _) => format!("`{}` did not pass", case.name),
             _ if !self.passed() => format!("not all of {} are there", Self::CASES.join(", ")),
             _ if self.image != image.name => format!("they are those of `{}`", self.image),
-            (None, Some(driver)) if *driver != self.driver => {
-                format!("they are of driver {}, the configuration has {driver}", self.driver)
-            }
-            _ => return Ok(()),
+            (None, Some(driver)) if *driver == self.driver => return Ok(()),
+            (None, Some(driver)) => format!("they are of driver {}, the configuration has {driver}", self.driver),
+            (None, None) => "the configuration does not name the driver".to_owned(),
         };
         Err(Error::NotPassed { image: image.name.clone(), problem })
     }

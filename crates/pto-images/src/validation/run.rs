@@ -13,6 +13,7 @@ use super::clean_up::clean_up;
 use super::results::{CaseResult, CaseStatus, Results};
 use crate::config::{Config, Image};
 use crate::error::Error;
+use crate::plan::{Lock, labels};
 use crate::registry::{Digest, Platform};
 
 /// Overrides the driver's directory on the host.
@@ -49,8 +50,8 @@ pub struct Validation<'a> {
     pub image: &'a Image,
     /// The image of the engine here, by any name.
     pub local: String,
-    /// The commit that it was built from.
-    pub recipe: String,
+    /// The plan that it was built from.
+    pub lock: &'a Lock,
     /// Whose it is.
     pub run: Run,
     /// Where logs and results go.
@@ -70,7 +71,7 @@ impl Validation<'_> {
         let file = output.join(RESULTS);
         // Those of an earlier attempt are of no use, and would be taken for this one's.
         let _ = std::fs::remove_file(&file);
-        let mut results = Results::new(&self.image.name, id.clone(), &self.recipe, &driver);
+        let mut results = Results::new(&self.image.name, id.clone(), &self.lock.recipe.commit, &driver);
         let outcome = self.cases(cx, &id, &output, &mut results);
         let cleaned = clean_up(cx, &self.run);
         outcome?;
@@ -123,11 +124,14 @@ impl Validation<'_> {
         {
             return Err(other("the runner", found, expected));
         }
-        let expected = self.image.driver.as_deref().unwrap_or_default();
+        let unknown = |problem: String| Error::DriverUnknown { problem };
+        let not_named = || unknown(format!("the configuration of `{}` does not name it", self.image.name));
+        let expected = self.image.driver.as_deref().ok_or_else(not_named)?;
         let root = cx.var_os(DRIVER_VARIABLE).map_or_else(|| PathBuf::from(DRIVER), PathBuf::from);
         let file = cx.under_root(root.join("version.info"));
-        let text = fs_err::read_to_string(file).map_err(Error::io("read the driver's version"))?;
-        let found = parse_driver_info(&text).version.map(|version| version.to_string()).unwrap_or_default();
+        let text = fs_err::read_to_string(&file).map_err(Error::io("read the driver's version"))?;
+        let found = parse_driver_info(&text).version.map(|version| version.to_string());
+        let found = found.ok_or_else(|| unknown(format!("`{}` holds no version", file.display())))?;
         if found == expected { Ok(found) } else { Err(other("the driver", found, expected)) }
     }
 
@@ -139,6 +143,11 @@ impl Validation<'_> {
         if found != self.image.platform() {
             return Err(Error::OtherPlatform { found, expected: self.image.platform() });
         }
+        let name = &self.image.name;
+        let expected = self.lock.labels(name);
+        let expected =
+            expected.ok_or_else(|| Error::NoPin { what: "the image", place: format!("the plan of `{name}`") })?;
+        labels::require(&self.local, &expected, &image.labels)?;
         let id = image.id.and_then(|id| id.parse().ok());
         id.ok_or_else(|| Error::NoImage { name: self.local.clone() })
     }
@@ -167,7 +176,13 @@ fn judged(reservation: &Reservation, output: &Path, ended: &Output, seconds: u64
 
 /// What is wrong with how a case ended.
 fn problem(case: &Case, output: &Path, ended: &Output) -> Option<String> {
-    let code = std::fs::read_to_string(output.join(case.code())).unwrap_or_default();
+    let unreadable = |error: std::io::Error| format!("it is not known how it ended: {error}");
+    let code = match fs_err::read_to_string(output.join(case.code())) {
+        Ok(code) => code,
+        // It is written when the case ends.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Some(unreadable(error)),
+    };
     match code.trim() {
         "0" => {}
         "" => {
@@ -176,7 +191,10 @@ fn problem(case: &Case, output: &Path, ended: &Output) -> Option<String> {
         }
         code => return Some(format!("it ended with code {code}")),
     }
-    let log = std::fs::read(output.join(case.log())).unwrap_or_default();
+    let log = match fs_err::read(output.join(case.log())) {
+        Ok(log) => log,
+        Err(error) => return Some(format!("it ended with 0, and what it said is not known: {error}")),
+    };
     let says_pass = String::from_utf8_lossy(&log).lines().any(|line| line.trim_start().starts_with(PASS));
     (case.says_pass && !says_pass).then(|| format!("it ended with 0 and never said `{PASS}`"))
 }

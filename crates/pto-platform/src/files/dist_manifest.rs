@@ -1,16 +1,18 @@
-//! `/opt/pypto/dist-manifest`: which commits went into an image, and when.
+//! `/opt/pypto/dist-manifest`: which commits and which assembler went into an image, and when.
 
 use serde::Serialize;
 
 use super::{COMMIT_DIGITS, is_hex};
-use crate::Note;
 use crate::entries::numbered;
+use crate::{Note, Version};
 
 /// `/opt/pypto/dist-manifest`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct DistManifest {
     /// Component (`pypto`, `runtime`, `pto-isa`, `pypto-lib`) and commit, in the order of the file.
     pub commits: Vec<(String, String)>,
+    /// `ptoas`: the version of the assembler, as written (`v0.61`).
+    pub ptoas: Option<Version>,
     /// `built`: when, as written (`2026-09-14T09:19:43Z`).
     pub built: Option<String>,
     /// What was not understood.
@@ -33,6 +35,7 @@ pub fn parse_dist_manifest(text: &str) -> DistManifest {
             [] => {}
             [comment, ..] if comment.starts_with('#') => {}
             ["built", time] => manifest.built = Some(time.to_owned()),
+            ["ptoas", version] if Version::parse(version).is_some() => manifest.ptoas = Version::parse(version),
             [name, commit] if is_hex(commit, COMMIT_DIGITS) => {
                 manifest.commits.push((name.to_owned(), commit.to_ascii_lowercase()));
             }

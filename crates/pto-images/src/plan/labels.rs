@@ -1,0 +1,52 @@
+//! What an image says of the plan that it was built from.
+
+use std::collections::BTreeMap;
+
+use super::lock::Lock;
+use crate::error::Error;
+
+/// The recipe's commit.
+const RECIPE: &str = "ptokit.images.recipe";
+
+impl Lock {
+    /// The labels that the build of an image puts on it; `None` if the plan does not have it.
+    pub fn labels(&self, name: &str) -> Option<BTreeMap<String, String>> {
+        let image = self.image(name)?;
+        let base = format!("{}@{}", image.base.repository, image.base.digest);
+        let labels = [
+            ("ptokit.images.name", image.name.as_str()),
+            (RECIPE, &self.recipe.commit),
+            ("ptokit.images.base", &base),
+            ("ptokit.images.pypto", &self.pypto.commit),
+            ("ptokit.images.pypto-lib", &self.pypto_lib.commit),
+            ("ptokit.images.runtime", &self.runtime.commit),
+            ("ptokit.images.pto-isa", &self.pto_isa),
+            ("ptokit.images.ptoas", &self.ptoas.version),
+        ];
+        Some(labels.map(|(label, value)| (label.to_owned(), value.to_owned())).into())
+    }
+}
+
+/// The labels of an image of which all that is known is the recipe's commit.
+pub(crate) fn of_recipe(commit: &str) -> BTreeMap<String, String> {
+    [(RECIPE.to_owned(), commit.to_owned())].into()
+}
+
+/// That an image has the labels of its plan, with these values. Others may be there.
+///
+/// # Errors
+/// [`Error::OtherPlan`] with the first that differs.
+pub(crate) fn require(
+    image: &str,
+    expected: &BTreeMap<String, String>,
+    found: &BTreeMap<String, String>,
+) -> Result<(), Error> {
+    let differs = expected.iter().find(|(label, value)| found.get(*label) != Some(value));
+    let Some((label, expected)) = differs else { return Ok(()) };
+    Err(Error::OtherPlan {
+        image: image.to_owned(),
+        label: label.clone(),
+        found: found.get(label).cloned(),
+        expected: expected.clone(),
+    })
+}

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# welcome.sh: what to do first in this container. An interactive shell says it when it begins.
+set -euo pipefail
+
+echo "Check the checkout at ${PYPTO_SRC:-/workspace/pypto} before anything else: pypto-doctor"
+echo "After changes to it: pypto-build. To bring it up to date: pypto-update"
+
+platform=$("$(dirname "$(readlink -f "$0")")/platform.sh")
+case $platform in
+    a5) what="DeepSeek SWA" model=models/deepseek_v4_1_flash/decode_swa.py ;;
+    a2a3) what="Qwen3 decode" model=models/qwen3_14b/decode_fwd.py ;;
+    *)
+        # A guess would be run for the wrong chip.
+        echo "Which chip this is for is not known${platform:+: PYPTO_PLATFORM is $platform}. Say it: export PYPTO_PLATFORM=a2a3 (A2, A3) or" \
+            "PYPTO_PLATFORM=a5"
+        exit
+        ;;
+esac
+echo "A first model, $what: cd \"\$PYPTO_LIB_SRC\" && python $model -p $platform -d ${PYPTO_DEVICE:-0}"
