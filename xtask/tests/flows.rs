@@ -72,7 +72,7 @@ fn adopt_an_example_and_finish_its_golden() {
     }
     scratch.edit(manifest, r#"block_dim = "vector_cores""#, r#"block_dim = "1""#);
     let ran = scratch.run(&["kernel", "test", "static_add/static_add.cpp"]).expect(1);
-    assert!(ran.says("hint: static_add/kernel.toml:") && ran.says("(golden)"), "{ran}");
+    assert!(ran.says("hint: static_add: static_add/kernel.toml:") && ran.says("(golden)"), "{ran}");
     scratch.edit(manifest, r#"y = "x""#, r#"y = "x + z""#);
     let _ = scratch.run(&["kernel", "test", "static_add"]).expect(0);
 }
