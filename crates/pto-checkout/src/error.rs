@@ -116,7 +116,7 @@ impl Error {
     pub fn last_words(&self) -> String {
         match self {
             Self::Git { source: pto_process::Error::Failed(output), .. }
-            | Self::Remote { source: pto_process::Error::Failed(output), .. } => output.last_words(4),
+            | Self::Remote { source: pto_process::Error::Failed(output), .. } => output.last_words(8),
             _ => String::new(),
         }
     }

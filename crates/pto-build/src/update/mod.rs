@@ -88,6 +88,7 @@ pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateError> {
     let places = Places::of(cx, options)?;
     let cx = &with_proxy(cx, options);
     let _lock = places.home.lock(cx)?;
+    incoming::sweep(cx);
     let journal = Journal::of(&places.home);
     journal.clear_up(cx)?;
     let pull = planned(cx, options, &places)?;
