@@ -41,10 +41,10 @@ pub struct Args {
     #[arg(long, value_name = "DIR|FILE")]
     patches: Option<PathBuf>,
     /// Clone PTO-ISA from here [default: its own repository]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pto_isa_url: Option<String>,
     /// Clone PTO-ISA from here when that fails three times [default: its mirror]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pto_isa_mirror: Option<String>,
     /// Say why it begins from scratch or does not, with all that it depends on
     #[arg(long)]
@@ -67,6 +67,7 @@ struct Document<'a, T> {
 /// Runs the verb.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = context(args)?;
+    check(&cx, args)?;
     let options = options(args);
     if args.dry_run {
         let plan = plan_build(&cx, &options)?;
@@ -76,6 +77,15 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         show(args, &built, || built_text(&cx, args, &built))?;
     }
     Ok(Outcome::Passed)
+}
+
+/// What is wrong before anything is looked at.
+fn check(cx: &Context, args: &Args) -> Result<(), Failure> {
+    if let Some(patches) = args.patches.as_ref().filter(|patches| !cx.cwd().join(patches).exists()) {
+        let hint = "name a directory with `.patch` files, or one such file: `--patches DIR`".to_owned();
+        return Err(Failure::usage(format!("there is nothing at `{}`", patches.display()), Some(hint)));
+    }
+    Ok(())
 }
 
 /// The machine, with the checkout and the home that are named.

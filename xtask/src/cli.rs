@@ -77,7 +77,10 @@ pub const NAMES: [(&str, &[&str]); 6] = [
 pub fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = given.into_iter().collect();
     let called = words.first().and_then(|program| Path::new(program).file_name().map(std::ffi::OsStr::to_owned));
-    if let Some((_, verb)) = NAMES.iter().find(|(name, _)| called.as_deref() == Some(name.as_ref())) {
+    // A verb has no version of its own.
+    let asks_version = words.get(1).is_some_and(|word| word == "--version" || word == "-V");
+    let named = NAMES.iter().find(|(name, _)| called.as_deref() == Some(name.as_ref()));
+    if let Some((_, verb)) = named.filter(|_| !asks_version) {
         words.splice(1..1, verb.iter().map(OsString::from));
     }
     words
@@ -138,6 +141,10 @@ mod tests {
         );
         assert_eq!(called("pypto-install-ptoas --force"), words("pypto-install-ptoas ptoas install --force"));
         assert_eq!(called("target/debug/xtask doctor"), words("target/debug/xtask doctor"));
+        for (name, _) in NAMES {
+            let version = Cli::try_parse_from(called(&format!("{name} --version"))).unwrap_err();
+            assert_eq!(version.kind(), clap::error::ErrorKind::DisplayVersion, "{name}");
+        }
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         home: args.places.pypto_home.clone(),
         src: args.places.pypto_src.clone(),
         uv_version: args.uv_version.clone(),
-        proxy: args.proxy.clone(),
+        proxy: checked_proxy(args.proxy.as_deref())?,
         helpers: helpers()?,
         helpers_only: args.helpers_only,
         reinstall: args.reinstall_deps,
@@ -115,7 +115,10 @@ fn venv(step: &VenvStep) -> String {
                 || "with a Python that `uv` installs".to_owned(),
                 |with| format!("with `{}`", with.display()),
             );
-            let why = why.as_ref().map(|why| format!("; the one before: {why}")).unwrap_or_default();
+            let why = why
+                .as_ref()
+                .map(|why| format!("; the one before is kept as `venv.previous`: {why}"))
+                .unwrap_or_default();
             format!("built {with}{why}")
         }
     }
@@ -137,6 +140,27 @@ fn helper_files(refresh: &[PathBuf]) -> String {
         [] => "as this program, kept".to_owned(),
         files => format!("refreshed: {}", files.iter().map(name).collect::<Vec<_>>().join(", ")),
     }
+}
+
+/// A proxy that was given, if it can be one: a host, with a scheme or a port or both.
+pub fn checked_proxy(given: Option<&str>) -> Result<Option<String>, Failure> {
+    const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
+    let Some(proxy) = given else { return Ok(None) };
+    let (scheme, rest) = proxy.split_once("://").unwrap_or(("http", proxy));
+    let authority = rest.trim_end_matches('/');
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
+        _ => (host, None),
+    };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
+    let is_host = !name.is_empty() && name.chars().all(is_plain);
+    let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok());
+    if SCHEMES.contains(&scheme.to_lowercase().as_str()) && is_host && is_port {
+        return Ok(Some(proxy.to_owned()));
+    }
+    let hint = "give it as `--proxy http://host:port`, or leave it out".to_owned();
+    Err(Failure::usage(format!("`{}` is no proxy", pto_process::masked(proxy)), Some(hint)))
 }
 
 impl Places {
@@ -162,5 +186,25 @@ pub fn by_fault(fault: Fault, message: String, hint: Option<String>) -> Failure 
         Fault::Sources => Failure::negative(message, hint),
         Fault::Machine => Failure::blocked(message, hint),
         Fault::Interrupt => Failure::interrupted(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_is_a_host() {
+        for good in
+            ["http://proxy:8080", "proxy:8080", "proxy", "socks5h://[::1]:1080/", "https://u:p%20w@p.example", "[::1]"]
+        {
+            assert!(checked_proxy(Some(good)).is_ok_and(|proxy| proxy.as_deref() == Some(good)), "{good}");
+        }
+        for bad in
+            ["", " ", "not a url", "http://", "ftp://proxy", "proxy:port", "http://proxy:99999", "http://:8080", "a/b"]
+        {
+            assert!(checked_proxy(Some(bad)).is_err(), "{bad}");
+        }
+        assert!(checked_proxy(None).is_ok_and(|proxy| proxy.is_none()));
     }
 }

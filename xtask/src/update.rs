@@ -72,6 +72,7 @@ enum Ptoas<'a> {
 /// Runs the verb.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let cx = args.places.context(&args.common)?;
+    setup_home::checked_proxy(args.proxy.as_deref())?;
     let src = source_of(&cx, None)?;
     let job = Job { args, home: Home::of(&cx, None), cx, src };
     if args.dry_run { job.show_plan() } else { job.perform() }

@@ -9,6 +9,8 @@ use pto_store::{Lock, Slot};
 const PINS: &str = "toolchain/versions.env";
 /// How the name of a file ends that has no name of its own yet.
 const DRAFT: &str = "-new";
+/// What gets such a name in `bin`.
+const DRAFTS: [&str; 3] = ["uv", crate::setup::PROGRAM, crate::setup::LINK];
 
 /// `$PYPTO_HOME`. Nothing is looked at until somebody asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,9 +76,9 @@ impl Home {
     /// Deletes what runs that were killed have left. Call with the lock held. What cannot be deleted is only space.
     pub(crate) fn sweep(&self) {
         let _ = std::fs::remove_dir_all(self.fetch_dir());
-        let drafts = std::fs::read_dir(self.bin()).into_iter().flatten().flatten();
-        for draft in drafts.filter(|item| is_draft(&item.file_name().to_string_lossy())) {
-            let _ = std::fs::remove_file(draft.path());
+        // Exactly those: what else begins with a dot there is somebody's.
+        for name in DRAFTS {
+            let _ = std::fs::remove_file(self.draft(name));
         }
         self.venv_slot().iter().for_each(|slot| drop(slot.sweep()));
     }
@@ -90,10 +92,6 @@ impl Home {
     pub(crate) fn draft(&self, name: &str) -> PathBuf {
         self.bin().join(format!(".{name}{DRAFT}"))
     }
-}
-
-fn is_draft(name: &str) -> bool {
-    name.starts_with('.') && name.ends_with(DRAFT)
 }
 
 /// What children look for a proxy in.

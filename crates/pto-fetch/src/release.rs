@@ -44,7 +44,8 @@ impl Release {
                     return Ok(mirrors::origin(cx, name));
                 }
                 Err(client::Try::Failed { attempt, .. })
-                    if NO_RELEASE.iter().any(|say| attempt.last_words.contains(say)) =>
+                    if NO_RELEASE.iter().any(|say| attempt.last_words.contains(say))
+                        && !attempts.iter().chain([&attempt]).any(|one| tells_unreachable(&one.last_words)) =>
                 {
                     // Another client would ask the same registry.
                     return Err(Error::NoRelease { artifact: self.requirement() });
@@ -88,8 +89,13 @@ pub fn uv_with_mirrors(cx: &Context, uv: Invocation) -> Invocation {
 
 /// Whether a client says that it could not reach the registry, as against one that has no such release.
 pub fn says_unreachable(output: &Output) -> bool {
+    tells_unreachable(&output.stderr.text())
+}
+
+/// The same of what it said. `pip` goes on to say that there is no such release.
+fn tells_unreachable(said: &str) -> bool {
     /// As `uv`, `pip`, `git` and `curl` have it.
-    const WORDS: [&str; 12] = [
+    const WORDS: [&str; 17] = [
         "failed to lookup address",
         "dns error",
         "error sending request",
@@ -102,8 +108,13 @@ pub fn says_unreachable(output: &Output) -> bool {
         "connection timed out",
         "temporary failure in name resolution",
         "could not connect to",
+        "proxyerror",
+        "cannot connect to proxy",
+        "failed to establish a new connection",
+        "connection broken by",
+        "tunnel error",
     ];
-    let said = output.stderr.text().to_lowercase();
+    let said = said.to_lowercase();
     WORDS.iter().any(|words| said.contains(words))
 }
 

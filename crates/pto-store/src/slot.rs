@@ -24,6 +24,7 @@ pub struct Slot {
     root: PathBuf,
     contents: PathBuf,
     lock: PathBuf,
+    previous: PathBuf,
 }
 
 impl Slot {
@@ -32,7 +33,8 @@ impl Slot {
         let root = root.into();
         let (parent, name) = (root.parent()?, root.file_name()?);
         let beside = |suffix: &str| parent.join(format!(".{}{suffix}", name.to_string_lossy()));
-        Some(Self { contents: beside(".d"), lock: beside(".lock"), root })
+        let previous = parent.join(format!("{}.previous", name.to_string_lossy()));
+        Some(Self { contents: beside(".d"), lock: beside(".lock"), previous, root })
     }
 
     /// The path that users and scripts know.
@@ -46,7 +48,16 @@ impl Slot {
 
     /// The directory of the content in use, if the root leads into ours.
     pub fn current(&self) -> Option<PathBuf> {
-        let target = self.parent().join(fs_err::read_link(&self.root).ok()?);
+        self.target(&self.root)
+    }
+
+    /// Where the content is found that [`switch_keeping`](Self::switch_keeping) replaced last.
+    pub fn previous(&self) -> &Path {
+        &self.previous
+    }
+
+    fn target(&self, link: &Path) -> Option<PathBuf> {
+        let target = self.parent().join(fs_err::read_link(link).ok()?);
         (target.parent() == Some(&self.contents)).then_some(target)
     }
 
@@ -93,7 +104,33 @@ impl Slot {
     ///
     /// # Errors
     /// The content is the one before.
-    pub fn switch_to(&self, cx: &Context, mut staging: Staging) -> Result<(), Error> {
+    pub fn switch_to(&self, cx: &Context, staging: Staging) -> Result<(), Error> {
+        self.switch(cx, staging, false)
+    }
+
+    /// The same, and what it replaces is kept under a name of its own until it is done again: somebody can have put
+    /// files into it.
+    ///
+    /// # Errors
+    /// The content is the one before; or something that is no link of ours has the name of the previous one.
+    pub fn switch_keeping(&self, cx: &Context, staging: Staging) -> Result<(), Error> {
+        self.switch(cx, staging, true)
+    }
+
+    /// Names the content that is about to be replaced; `link` is where it will be if it is a directory at the root.
+    fn keep(&self, link: &Path) -> std::io::Result<()> {
+        let is_dir = self.root.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        let kept = if is_dir { Some(link.to_path_buf()) } else { self.current() };
+        let Some(kept) = kept else { return Ok(()) };
+        if self.previous.symlink_metadata().is_ok_and(|meta| !meta.is_symlink()) {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        let draft = self.contents.join(format!("previous-{}", unique()));
+        fs_err::os::unix::fs::symlink(kept.strip_prefix(self.parent()).unwrap_or(&kept), &draft)?;
+        fs_err::rename(&draft, &self.previous)
+    }
+
+    fn switch(&self, cx: &Context, mut staging: Staging, keep: bool) -> Result<(), Error> {
         let failed = |source| Error::place(SWITCH, self.parent(), source);
         let link = self.contents.join(format!("link-{}", unique()));
         // Relative, so that the tree can be looked at from outside of a container.
@@ -101,7 +138,8 @@ impl Slot {
             return Err(failed(ErrorKind::InvalidInput.into()));
         };
         fs_err::os::unix::fs::symlink(Path::new(contents).join(name), &link).map_err(failed)?;
-        let result = self.exchange(cx, &link);
+        let kept = if keep { self.keep(&link).map_err(failed) } else { Ok(()) };
+        let result = kept.and_then(|()| self.exchange(cx, &link));
         if result.is_err() {
             let _ = fs_err::remove_file(&link);
             return result;
@@ -138,10 +176,10 @@ impl Slot {
     /// Deletes what earlier runs left and what has been replaced, except what a process still uses, which is returned.
     /// Call with the lock held.
     pub fn sweep(&self) -> Vec<PathBuf> {
-        let current = self.current();
+        let kept = [self.current(), self.target(&self.previous)];
         let listing = std::fs::read_dir(&self.contents).into_iter().flatten().flatten();
         let rubbish: Vec<PathBuf> =
-            listing.map(|item| item.path()).filter(|path| Some(path) != current.as_ref()).collect();
+            listing.map(|item| item.path()).filter(|path| !kept.iter().flatten().any(|kept| kept == path)).collect();
         let mut used = Vec::new();
         for path in rubbish {
             if path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
@@ -282,6 +320,30 @@ mod tests {
         assert!(slot.root().is_symlink());
         slot.sweep();
         assert_eq!(contents(&slot), 1);
+    }
+
+    #[test]
+    fn what_is_replaced_is_kept_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let slot = slot(dir.path());
+        let fill = |text: &str| {
+            let staging = slot.stage("1.0").unwrap();
+            fs_err::write(staging.dir().join("file"), text).unwrap();
+            slot.switch_keeping(&cx(), staging).unwrap();
+            slot.sweep();
+        };
+        let previous = || fs_err::read_to_string(slot.previous().join("file")).unwrap();
+        fs_err::create_dir_all(slot.root()).unwrap();
+        fs_err::write(slot.root().join("file"), "made elsewhere").unwrap();
+        fill("one");
+        assert_eq!((text(&slot).as_str(), previous().as_str()), ("one", "made elsewhere"));
+        fill("two");
+        assert_eq!((text(&slot).as_str(), previous().as_str(), contents(&slot)), ("two", "one", 2));
+        // What somebody else has put under that name is not replaced.
+        fs_err::remove_file(slot.previous()).unwrap();
+        fs_err::write(slot.previous(), "mine").unwrap();
+        assert!(slot.switch_keeping(&cx(), slot.stage("1.0").unwrap()).is_err());
+        assert_eq!((text(&slot).as_str(), fs_err::read_to_string(slot.previous()).unwrap().as_str()), ("two", "mine"));
     }
 
     #[test]

@@ -83,6 +83,7 @@ struct Document<'a> {
 /// Runs the verb.
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
+    crate::setup_home::checked_proxy(args.proxy.as_deref())?;
     let context = args.context.clone().unwrap_or_else(|| workspace_root(&cx));
     let request = BuildRequest {
         stage: args.target,

@@ -85,6 +85,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         refuse_json(common, "`container run --dry-run --json` prints what would be run")?;
     }
     let cx = common.context()?;
+    crate::setup_home::checked_proxy(args.proxy.as_deref())?;
     let plan = Plan::make(&cx, &request(args)).map_err(|error| failure(&cx, error))?;
     announce(common, &plan.announcement());
     if args.dry_run {

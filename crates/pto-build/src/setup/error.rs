@@ -35,6 +35,8 @@ pub enum SetupError {
         src: PathBuf,
         /// The first file that is missing.
         missing: &'static str,
+        /// Whether git can tell what became of it.
+        is_repository: bool,
     },
     /// A file of the checkout cannot be understood.
     #[error("cannot read `{}`: {why}", .file.display())]
@@ -93,6 +95,16 @@ pub enum SetupError {
         /// What was found in it.
         found: String,
     },
+    /// The place of the environment holds a directory that is none.
+    #[error("`{}` has no `{lacks}` and holds `{found}`, so it is no Python environment and is not replaced", .venv.display())]
+    NoEnvironment {
+        /// The place.
+        venv: PathBuf,
+        /// What was found in it.
+        found: String,
+        /// What every environment has.
+        lacks: &'static str,
+    },
     /// A child could not be run.
     #[error(transparent)]
     Process(#[from] pto_process::Error),
@@ -112,6 +124,9 @@ impl SetupError {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NoCheckout => "name it with `--pypto-src DIR` or `PYPTO_SRC`".to_owned(),
+            Self::NotACheckout { is_repository: false, .. } => {
+                "name a checkout of PyPTO: `--pypto-src DIR`, or `export PYPTO_SRC=/path/to/pypto`".to_owned()
+            }
             Self::NotACheckout { src, .. } => {
                 format!("see what is missing: git -C {} status", pto_process::shell_word(&src.display().to_string()))
             }
@@ -137,7 +152,7 @@ impl SetupError {
             }
             Self::Step { attempt, .. } => format!("to see it by yourself: {}", attempt.line),
             Self::Incomplete { .. } => "install the development files of that Python, and run it again".to_owned(),
-            Self::Foreign { venv, .. } => {
+            Self::Foreign { venv, .. } | Self::NoEnvironment { venv, .. } => {
                 format!("move it away: mv {0} {0}.old", pto_process::shell_word(&venv.display().to_string()))
             }
             Self::Process(error) => return error.hint(),
@@ -165,6 +180,7 @@ impl SetupError {
             | Self::Malformed { .. }
             | Self::BadTag { .. }
             | Self::Foreign { .. }
+            | Self::NoEnvironment { .. }
             | Self::Checkout(_)
             | Self::Seconds(_) => Fault::Input,
             _ => Fault::Machine,

@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use pto_context::{Readable, write_whole};
+use pto_context::{Context, Event, Readable, write_whole};
 use serde::Serialize;
 
 use super::error::SetupError;
@@ -14,6 +14,10 @@ use crate::home::Home;
 pub const PROGRAM: &str = "ptokit";
 /// What a shell sources.
 pub const ACTIVATE: &str = "pypto-activate.sh";
+/// A link to it that has no name of its own yet.
+pub(crate) const LINK: &str = "link";
+/// How each of our scripts begins.
+const FIRST_LINE: &str = "# Sets a shell up for PyPTO: source it. Written by `pypto-setup`, replaced by the next one.";
 /// What an interactive shell runs in the end, where an image has it.
 const WELCOME: &str = "pypto-welcome";
 /// Inputs of the toolchain that are kept in the home, so that they can be looked at without the checkout.
@@ -54,18 +58,27 @@ impl Helpers {
     }
 
     /// Replaces them, each in one step.
-    pub(crate) fn refresh(&self, home: &Home, src: Option<&Path>, step: &HelpersStep) -> Result<(), SetupError> {
+    pub(crate) fn refresh(
+        &self,
+        cx: &Context,
+        home: &Home,
+        src: Option<&Path>,
+        step: &HelpersStep,
+    ) -> Result<(), SetupError> {
         let failed = |source| SetupError::write("cannot refresh the helpers", &home.bin(), source);
         fs_err::create_dir_all(home.bin()).map_err(failed)?;
         let texts = self.texts(home, src);
         for path in &step.refresh {
+            if path.starts_with(home.bin()) && is_foreign(path) {
+                keep(cx, path).map_err(failed)?;
+            }
             if let Some((_, text)) = texts.iter().find(|(place, _)| place == path) {
                 fs_err::create_dir_all(path.parent().unwrap_or(home.root())).map_err(failed)?;
                 replace_text(path, text).map_err(failed)?;
             } else if path.file_name() == Some(PROGRAM.as_ref()) {
                 replace_program(&self.program, &home.draft(PROGRAM), path).map_err(failed)?;
             } else {
-                replace_link(&home.draft("link"), path).map_err(failed)?;
+                replace_link(&home.draft(LINK), path).map_err(failed)?;
             }
         }
         Ok(())
@@ -106,7 +119,7 @@ fn activation_script(home: &Home, src: Option<&Path>) -> String {
     let word = |path: &Path| pto_process::shell_word(&path.display().to_string());
     let src = src.map(|src| format!("[ -n \"${{PYPTO_SRC:-}}\" ] || export PYPTO_SRC={}\n", word(src)));
     format!(
-        "# Sets a shell up for PyPTO: source it. Written by `pypto-setup`, replaced by the next one.\n\
+        "{FIRST_LINE}\n\
          [ -n \"${{PYPTO_HOME:-}}\" ] || export PYPTO_HOME={home}\n\
          {src}\
          _pypto_exports=\"$(\"$PYPTO_HOME/bin/{PROGRAM}\" env --cann auto 2>/dev/null)\" ||\n\
@@ -116,6 +129,32 @@ fn activation_script(home: &Home, src: Option<&Path>) -> String {
         home = word(home.root()),
         src = src.unwrap_or_default(),
     )
+}
+
+/// Whether what has the name of a helper was not written by a setup: a directory, a file where we have links, another
+/// script. A program under the name of ours is an older one of ours. A link is no work of anybody's.
+fn is_foreign(path: &Path) -> bool {
+    let Ok(meta) = path.symlink_metadata() else { return false };
+    match path.file_name().and_then(|name| name.to_str()) {
+        _ if meta.is_symlink() => false,
+        _ if !meta.is_file() => true,
+        Some(PROGRAM) => false,
+        Some(ACTIVATE) => !fs_err::read(path).is_ok_and(|text| text.starts_with(FIRST_LINE.as_bytes())),
+        _ => true,
+    }
+}
+
+/// Gives what is in a helper's place a name that nothing has, and says so.
+fn keep(cx: &Context, path: &Path) -> std::io::Result<()> {
+    let named = |number: u32| {
+        let number = if number == 1 { String::new() } else { format!("-{number}") };
+        path.with_file_name(format!("{}.previous{number}", path.file_name().unwrap_or_default().to_string_lossy()))
+    };
+    let Some(kept) = (1..).map(named).find(|kept| kept.symlink_metadata().is_err()) else { return Ok(()) };
+    fs_err::rename(path, &kept)?;
+    let message = format!("`{}` is not from a setup; it is kept as `{}`", path.display(), kept.display());
+    cx.emit(Event::Warning { message });
+    Ok(())
 }
 
 fn replace_text(path: &Path, text: &[u8]) -> std::io::Result<()> {

@@ -64,8 +64,19 @@ impl<'a> Job<'a> {
             Standing::Unfit { why } => Some(why),
         };
         venv::check_ours(&self.home.venv())?;
+        self.check_room_for_previous()?;
         let found = venv::find_python(cx, &self.home, requirements.python, self.builder)?;
         Ok(VenvStep::Build { with: found.ok().map(|(path, _)| path), why })
+    }
+
+    /// What is replaced is kept under this name, where there may be nothing of the user's.
+    fn check_room_for_previous(&self) -> Result<(), SetupError> {
+        let slot = self.home.venv_slot();
+        let place = slot.as_ref().map(pto_store::Slot::previous);
+        match place.filter(|place| place.symlink_metadata().is_ok_and(|meta| !meta.is_symlink())) {
+            Some(place) => Err(SetupError::Foreign { venv: place.to_path_buf(), found: "files".to_owned() }),
+            None => Ok(()),
+        }
     }
 
     fn packages(&self, requirements: &Requirements, standing: &Standing) -> Result<PackagesStep, SetupError> {
@@ -94,7 +105,7 @@ impl<'a> Job<'a> {
                 _ => {}
             }
         }
-        self.options.helpers.refresh(&self.home, self.src.as_deref(), &plan.helpers)
+        self.options.helpers.refresh(cx, &self.home, self.src.as_deref(), &plan.helpers)
     }
 
     /// Makes an environment beside the one that is there, fills it, and lets it take that one's place.
@@ -117,8 +128,15 @@ impl<'a> Job<'a> {
         self.install(cx, requirements, staging.dir())?;
         Receipt::of(requirements, &facts.text)?.write(staging.dir())?;
         pto_fetch::settle(staging.contents())?;
-        slot.switch_to(cx, staging)?;
+        let is_replaced = venv.symlink_metadata().is_ok();
+        slot.switch_keeping(cx, staging)?;
         slot.sweep();
+        if is_replaced && slot.previous().exists() {
+            let (venv, previous) = (venv.display(), slot.previous().display());
+            let message =
+                format!("`{venv}` was replaced; what was there is kept as `{previous}` until it is replaced again");
+            cx.emit(Event::Warning { message });
+        }
         cx.emit(Event::Finished { task, message: format!("`{}` is ready", venv.display()) });
         Ok(())
     }

@@ -16,6 +16,7 @@ use pto_context::Context;
 use serde::Serialize;
 
 pub use error::{Attempt, SetupError};
+pub(crate) use helpers::LINK;
 pub use helpers::{ACTIVATE, Helpers, HelpersStep, PROGRAM};
 pub use receipt::Receipt;
 pub use requirements::Requirements;

@@ -50,7 +50,11 @@ impl Requirements {
     /// # Errors
     /// It is no complete checkout, or a file of it cannot be understood.
     pub fn read(cx: &Context, src: &Path) -> Result<Self, SetupError> {
-        let missing = |missing| SetupError::NotACheckout { src: src.to_path_buf(), missing };
+        let missing = |missing| SetupError::NotACheckout {
+            src: src.to_path_buf(),
+            missing,
+            is_repository: pto_checkout::GitDirs::find(src).is_ok(),
+        };
         if !home::is_checkout(src) {
             return Err(missing("toolchain/versions.env"));
         }

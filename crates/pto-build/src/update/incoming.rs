@@ -22,6 +22,25 @@ pub(super) struct Incoming<'a> {
     objects: PathBuf,
     /// Where new objects are, once there are any.
     scratch: tempfile::TempDir,
+    /// Locked as long as this process looks at them.
+    _alive: std::fs::File,
+}
+
+/// How the names of directories of new objects begin.
+const SCRATCH: &str = "ptokit-incoming-";
+/// The file in one that whoever made it keeps locked.
+const ALIVE: &str = "ptokit.lock";
+
+/// Deletes what updates that were killed have left: those whose lock nobody holds.
+pub(super) fn sweep(cx: &Context) {
+    let entries = std::fs::read_dir(cx.temp_dir()).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(SCRATCH)) {
+        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let lock = pto_context::files::open_regular(&entry.path().join(ALIVE));
+        if is_dir && lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 impl<'a> Incoming<'a> {
@@ -29,13 +48,15 @@ impl<'a> Incoming<'a> {
         let git = checkout.git(cx)?;
         git.run_as().prepare()?;
         let failed = |source| pto_store::Error::place("cannot look at what a remote has", &cx.temp_dir(), source);
-        let scratch = tempfile::Builder::new().prefix("ptokit-incoming-").tempdir_in(cx.temp_dir()).map_err(failed)?;
+        let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(cx.temp_dir()).map_err(failed)?;
+        let alive = std::fs::File::create(scratch.path().join(ALIVE)).map_err(failed)?;
+        alive.lock().map_err(failed)?;
         if git.run_as().is_other() {
             let owner = git.run_as().user();
             std::os::unix::fs::chown(scratch.path(), Some(owner.uid), Some(owner.gid)).map_err(failed)?;
         }
         let objects = checkout.dirs.common_dir.join("objects");
-        Ok(Self { cx, git, root: checkout.root().to_path_buf(), objects, scratch })
+        Ok(Self { cx, git, root: checkout.root().to_path_buf(), objects, scratch, _alive: alive })
     }
 
     pub(super) fn git(&self) -> &Git {

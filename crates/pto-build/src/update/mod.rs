@@ -112,6 +112,7 @@ pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateError> {
     let places = Places::of(cx, options)?;
     let cx = &with_proxy(cx, options);
     let _turns = places.turns(cx)?;
+    incoming::sweep(cx);
     let home = Home::of(cx, options.home.as_deref());
     let clear_up = || places.journals().try_for_each(|journal| journal.clear_up(cx, home.root()));
     clear_up()?;

@@ -29,6 +29,9 @@ const KNOWN: [&str; 11] = [
     crate::setup::receipt::FILE,
 ];
 
+/// What every environment has. Directories such as `bin` and `share` are in many places that are none.
+const MARK: &str = "pyvenv.cfg";
+
 /// A version of Python, `3.10`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PythonVersion {
@@ -104,9 +107,11 @@ pub(crate) fn check_ours(venv: &Path) -> Result<(), SetupError> {
         return if is_file { foreign("a file".to_owned()) } else { Ok(()) };
     }
     let listing = fs_err::read_dir(venv).map_err(|error| SetupError::write("cannot look at it", venv, error))?;
-    let names = listing.flatten().map(|item| item.file_name().to_string_lossy().into_owned());
-    match names.into_iter().find(|name| !KNOWN.contains(&name.as_str())) {
-        Some(stranger) => foreign(stranger),
+    let names: Vec<String> = listing.flatten().map(|item| item.file_name().to_string_lossy().into_owned()).collect();
+    let is_environment = names.iter().any(|name| name == MARK);
+    match names.into_iter().find(|name| !is_environment || !KNOWN.contains(&name.as_str())) {
+        Some(found) if is_environment => foreign(found),
+        Some(found) => Err(SetupError::NoEnvironment { venv: venv.to_path_buf(), found, lacks: MARK }),
         None => Ok(()),
     }
 }

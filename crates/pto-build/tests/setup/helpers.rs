@@ -1,6 +1,7 @@
 //! Our own program in a home, and what a shell sources.
 
 use pto_build::{SetupOptions, setup};
+use pto_context::Event;
 use pto_process::Invocation;
 
 use crate::support::World;
@@ -43,6 +44,35 @@ fn what_is_stale_is_refreshed_and_nothing_else() {
     let run = Invocation::new(world.path("home/bin/pypto-setup")).run(&pto_test::machine()).unwrap();
     assert_eq!(run.stdout.text(), "newer\n");
     assert_eq!(fs_err::read_to_string(world.path("home/toolchain/versions.env")).unwrap(), "PTOAS_VERSION=v0.62\n");
+}
+
+#[test]
+fn what_is_somebodys_in_bin_is_kept() {
+    let world = World::bare();
+    let read = |name: &str| fs_err::read_to_string(world.path("home/bin").join(name)).unwrap();
+    world.write("home/bin/.notes-new", "notes");
+    world.write("home/bin/.ptokit-new", "half a program");
+    world.write("home/bin/pypto-setup", "mine");
+    world.write("home/bin/pypto-setup.previous", "older");
+    world.write("home/bin/pypto-doctor/mine.txt", "mine too");
+    world.write("home/bin/pypto-activate.sh", "export MINE=1\n");
+    setup(&world.cx(), &only(&world)).unwrap();
+    assert!(!world.path("home/bin/.ptokit-new").exists(), "what a killed setup left");
+    let kept = [".notes-new", "pypto-setup.previous", "pypto-setup.previous-2", "pypto-doctor.previous/mine.txt"];
+    assert_eq!(kept.map(read), ["notes", "older", "mine", "mine too"]);
+    assert_eq!(read("pypto-activate.sh.previous"), "export MINE=1\n");
+    let said = world.events.events();
+    for name in ["pypto-setup", "pypto-doctor", "pypto-activate.sh"] {
+        let is_said = |event: &Event| matches!(event, Event::Warning { message } if message.contains(&format!("{name}.previous")));
+        assert!(said.iter().any(is_said), "{name}: {said:?}");
+    }
+    // Our own are replaced without that.
+    world.program("program", "echo newer");
+    setup(&world.cx(), &only(&world)).unwrap();
+    assert!(
+        !world.path("home/bin/ptokit.previous").exists()
+            && !world.path("home/bin/pypto-activate.sh.previous-2").exists()
+    );
 }
 
 #[test]

@@ -98,6 +98,24 @@ fn no_client_and_no_network_are_told_apart() {
     assert!(!world.path("home/bin/uv").exists());
 }
 
+/// `pip` says last that there is no such release.
+#[test]
+fn a_proxy_that_does_not_answer_is_no_missing_release() {
+    let Some((world, _)) = world() else { return };
+    let options = SetupOptions { uv_version: Some("0.5.0".into()), ..world.options() };
+    world.program(
+        "bin/pip",
+        "echo \"WARNING: Retrying (Retry(total=0)) after connection broken by 'ProxyError('Cannot connect to proxy.')'\" >&2\n\
+         echo 'ERROR: No matching distribution found for uv==0.5.0' >&2; exit 1",
+    );
+    world.program("bin/python3", "echo 'No module named pip' >&2; exit 1");
+    let error = setup(&world.cx(), &options).unwrap_err();
+    let text = pto_context::with_causes(&error);
+    assert!(matches!(&error, SetupError::Uv(pto_fetch::Error::Clients { .. })), "{text}");
+    assert_eq!(error.fault(), pto_build::Fault::Machine);
+    assert!(error.hint().unwrap().contains("--proxy"), "{:?}", error.hint());
+}
+
 #[test]
 fn a_release_that_does_not_exist_is_said_at_once() {
     let Some((world, _)) = world() else { return };

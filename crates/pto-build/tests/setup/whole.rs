@@ -108,10 +108,50 @@ fn packages_follow_the_checkout_and_others_are_left_alone() {
 fn somebodys_own_directory_is_refused() {
     let Some(world) = World::new() else { return };
     world.write("home/venv/thesis.tex", "years");
+    world.write("home/venv/pyvenv.cfg", "");
     let error = world.setup().unwrap_err();
     assert!(matches!(&error, SetupError::Foreign { found, .. } if found == "thesis.tex"), "{error}");
     assert!(error.hint().unwrap().starts_with("move it away: mv "), "{:?}", error.hint());
     assert_eq!(fs_err::read_to_string(world.path("home/venv/thesis.tex")).unwrap(), "years");
+}
+
+#[test]
+fn a_directory_that_only_looks_like_an_environment_is_refused() {
+    let Some(world) = World::new() else { return };
+    world.write("home/venv/bin/notes.txt", "years");
+    for result in [world.plan(&world.options()), world.setup()] {
+        let error = result.unwrap_err();
+        assert!(error.to_string().contains("has no `pyvenv.cfg` and holds `bin`"), "{error}");
+        assert_eq!(error.fault(), pto_build::Fault::Input);
+        assert!(error.hint().unwrap().starts_with("move it away: mv "), "{:?}", error.hint());
+    }
+    assert_eq!(fs_err::read_to_string(world.path("home/venv/bin/notes.txt")).unwrap(), "years");
+}
+
+#[test]
+fn files_in_an_environment_that_is_replaced_are_kept() {
+    let Some(world) = World::new() else { return };
+    // One that somebody made, then one of ours.
+    world.write("home/venv/pyvenv.cfg", "home = /gone\n");
+    for generation in ["theirs", "ours"] {
+        world.write("home/venv/bin/notes.txt", generation);
+        let _ = std::fs::remove_file(world.venv().join("bin/activate"));
+        world.setup().unwrap();
+        assert_eq!(world.versions().as_deref(), Some("1.0 2.0"));
+        world.assert_tidy();
+        let kept = || fs_err::read_to_string(world.path("home/venv.previous/bin/notes.txt")).unwrap();
+        assert_eq!(kept(), generation);
+        assert!(!world.venv().join("bin/notes.txt").exists());
+        let is_said = |event: &pto_context::Event| matches!(event, pto_context::Event::Warning { message } if message.contains("venv.previous"));
+        assert!(world.events.events().iter().any(is_said));
+        // A setup that has nothing to do leaves it there.
+        world.setup().unwrap();
+        assert_eq!(kept(), generation);
+    }
+    fs_err::remove_file(world.path("home/venv.previous")).unwrap();
+    world.write("home/venv.previous/mine.txt", "mine");
+    remove(&world, "bin/activate");
+    assert!(matches!(world.plan(&world.options()), Err(SetupError::Foreign { .. })));
 }
 
 #[test]
@@ -122,6 +162,11 @@ fn what_is_no_checkout_is_named() {
         plan_setup(&world.cx().with_var("PYPTO_SRC", ""), &options).unwrap_err()
     };
     assert!(at(Some("wheels")).to_string().ends_with("it has no `toolchain/versions.env`"));
+    // Git has nothing to say of a directory that is none of its own.
+    assert!(at(Some("wheels")).hint().unwrap().contains("`--pypto-src DIR`"));
+    let git = pto_process::Invocation::new("git").args(["init", "--quiet"]).cwd(world.path("wheels"));
+    git.run(&pto_test::machine()).unwrap().require_success().unwrap();
+    assert!(at(Some("wheels")).hint().unwrap().contains("git -C "));
     fs_err::remove_file(world.path("src/pyproject.toml")).unwrap();
     assert!(at(Some("src")).to_string().ends_with("it has no `pyproject.toml`"));
     if !std::path::Path::new("/workspace/pypto").exists() {

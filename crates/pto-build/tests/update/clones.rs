@@ -117,7 +117,9 @@ fn a_clone_that_was_killed_deletes_no_repository_that_was_there() {
     world.deinit();
     let mut told = serde_json::to_value(moves(&planned)).unwrap();
     let how = told[0]["how"].as_object_mut().unwrap();
-    assert!(how.remove("had_git_dir").is_some() || how["clone"].as_object_mut().unwrap().remove("had_git_dir").is_some());
+    assert!(
+        how.remove("had_git_dir").is_some() || how["clone"].as_object_mut().unwrap().remove("had_git_dir").is_some()
+    );
     world.write_moves(&told);
     world.pull().unwrap();
     assert_eq!(branch(&world, &world.module()), mine);
@@ -141,4 +143,22 @@ fn work_in_a_clone_since_an_update_was_killed_is_kept() {
     let mine = world.head(&third);
     let _ = world.pull();
     assert_eq!(branch(&world, &world.module()), mine);
+}
+
+#[test]
+fn what_killed_updates_have_fetched_is_removed_and_what_live_ones_have_is_not() {
+    let world = World::new();
+    let temp = world.project.cx().temp_dir();
+    let make = |name: &str| {
+        let dir = tempfile::Builder::new().prefix(&format!("ptokit-incoming-{name}-")).tempdir_in(&temp).unwrap();
+        world.write(&dir.path().join("pack/half"), "half");
+        dir
+    };
+    let (dead, live, others) = (make("dead"), make("live"), make("others"));
+    let lock = |dir: &tempfile::TempDir| std::fs::File::create(dir.path().join("ptokit.lock")).unwrap();
+    drop(lock(&dead));
+    let held = lock(&live);
+    held.lock().unwrap();
+    world.pull().unwrap();
+    assert!(!dead.path().exists() && live.path().exists() && others.path().exists());
 }
