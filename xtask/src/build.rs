@@ -107,6 +107,7 @@ fn options(args: &Args) -> BuildOptions {
         clean: args.clean,
         build_type: args.build_type.clone(),
         cmake_args: args.cmake_arg.clone(),
+        as_recorded: false,
         patches: args.patches.clone(),
         pto_isa: PtoIsaSources {
             url: args.pto_isa_url.clone().unwrap_or(usual.url),

@@ -200,7 +200,7 @@ impl Job<'_> {
     }
 
     fn build_options(&self) -> BuildOptions {
-        BuildOptions { jobs: self.args.jobs, ..BuildOptions::default() }
+        BuildOptions { jobs: self.args.jobs, as_recorded: true, ..BuildOptions::default() }
     }
 
     fn plan_text(&self, pull: Option<&Pull>, continues_with: Option<&str>, plan: &Planned) -> String {

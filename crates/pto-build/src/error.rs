@@ -143,10 +143,12 @@ pub enum Error {
         source: pto_process::Error,
     },
     /// A child could not do its work.
-    #[error("cannot {action}")]
+    #[error("cannot {action} in `{}`", .place.display())]
     Command {
-        /// What it was to do: "build the native extension".
+        /// What it was to do: "apply a managed patch".
         action: &'static str,
+        /// The repository, or another directory or program that it is about.
+        place: PathBuf,
         /// What became of it.
         #[source]
         source: pto_process::Error,
@@ -210,9 +212,10 @@ impl Error {
                 format!("mend what is said above, then run again; by hand it is: {}", output.line)
             }
             Self::NotBuilt { source, .. } | Self::Command { source, .. } => return source.hint(),
-            Self::NoPtoIsa { commit, path, .. } => format!(
-                "with a network or a proxy run again; or bring it yourself: `git clone URL {0} && git -C {0} checkout {commit}`",
-                word(path)
+            Self::NoPtoIsa { commit, path, failures } => format!(
+                "with a network or a proxy run again; or bring it yourself: `git clone {1} {0} && git -C {0} checkout {commit}`",
+                word(path),
+                failures.first().map_or("URL", |(url, _)| url)
             ),
             Self::NotKept { path, kept, .. } => {
                 format!("keep what you need and move it away: `mv {} {}`; then run again", word(path), word(kept))
@@ -312,8 +315,8 @@ impl Error {
     }
 
     /// A child that could not do what `action` says.
-    pub fn command(action: &'static str) -> impl Fn(pto_process::Error) -> Self {
-        move |source| Self::Command { action, source }
+    pub fn command(action: &'static str, place: &Path) -> impl Fn(pto_process::Error) -> Self {
+        move |source| Self::Command { action, place: place.to_owned(), source }
     }
 }
 

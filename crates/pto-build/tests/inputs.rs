@@ -235,6 +235,26 @@ fn a_compiler_that_changed_links_no_stale_object() {
     assert!(compiled >= 3, "{compiled} of three sources were compiled");
 }
 
+#[test]
+fn what_the_user_chose_is_kept_by_whoever_builds_for_him() {
+    let Some(site) = Site::new(Binding::Plain) else { return };
+    let again = BuildOptions { as_recorded: true, ..site.options() };
+    let debug =
+        BuildOptions { build_type: Some("Debug".into()), cmake_args: vec!["-DOF_MINE=1".into()], ..site.options() };
+    assert_eq!(plan_build(&site.cx(), &again).unwrap().decision, Decision::Fresh { reason: Reason::NoBuild });
+    build(&site.cx(), &debug).unwrap();
+    assert_eq!(names(&changed(&plan_build(&site.cx(), &site.options()).unwrap())), ["options"]);
+    assert_eq!(plan_build(&site.cx(), &again).unwrap().decision, Decision::Incremental);
+    // What the user did not choose still counts, and a build that is killed keeps his choice.
+    let other = site.cx().with_var("CFLAGS", "-O1");
+    assert_eq!(names(&changed(&plan_build(&other, &again).unwrap())), ["env:CFLAGS"]);
+    fs_err::remove_file(site.project.checkout().join("build/.ptokit-build.json")).unwrap();
+    build(&site.cx(), &again).unwrap();
+    let cache = fs_err::read_to_string(site.project.checkout().join("build/CMakeCache.txt")).unwrap();
+    assert!(cache.contains("CMAKE_BUILD_TYPE:STRING=Debug") && cache.contains("OF_MINE"), "{cache}");
+    assert_eq!(plan_build(&site.cx(), &debug).unwrap().decision, Decision::Incremental);
+}
+
 fn which(cx: &Context, name: &str) -> String {
     let found = Invocation::new("sh").args(["-c", "command -v \"$1\"", "sh", name]).run(cx).unwrap();
     found.stdout.text().trim().to_owned()

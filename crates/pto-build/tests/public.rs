@@ -16,7 +16,10 @@ fn a_build_of_the_public_checkout_is_planned() {
             let whats: Vec<_> = plan.commands.iter().map(|step| step.what).collect();
             assert!(whats.ends_with(&["build", "make the runtime's wheel", "install it"]), "{whats:?}");
         }
-        Err(Error::Uninitialised { missing, .. }) => assert!(missing.contains(&"runtime".to_owned()), "{missing:?}"),
+        Err(Error::Uninitialised { missing, .. }) => {
+            assert!(missing.contains(&"runtime".to_owned()), "{missing:?}");
+            pto_test::skip(&format!("`{}` has no submodules: `git submodule update --init`", dir.display()));
+        }
         Err(error) => panic!("{error:?}"),
     }
 }

@@ -30,7 +30,7 @@ impl Hands {
         let failed = Error::write("cannot write what was built down", path);
         if self.run_as.is_other() {
             let write = self.run_as.command("sh").args(["-c", WRITE, "sh"]).arg(path);
-            return self.run(cx, write.stdin(Stdin::Bytes(bytes.to_vec())));
+            return self.run(cx, path, write.stdin(Stdin::Bytes(bytes.to_vec())));
         }
         write_whole(path, Readable::ByUmask, |file| std::io::Write::write_all(file, bytes)).map_err(failed)
     }
@@ -41,7 +41,7 @@ impl Hands {
             return Ok(());
         }
         if self.run_as.is_other() {
-            return self.run(cx, self.run_as.command("mkdir").args(["-p", "--"]).arg(dir));
+            return self.run(cx, dir, self.run_as.command("mkdir").args(["-p", "--"]).arg(dir));
         }
         fs_err::create_dir_all(dir).map_err(Error::write("cannot make a directory of the checkout", dir))
     }
@@ -50,7 +50,7 @@ impl Hands {
     pub(crate) fn remove(&self, cx: &Context, path: &Path) -> Result<(), Error> {
         let Ok(metadata) = path.symlink_metadata() else { return Ok(()) };
         if self.run_as.is_other() {
-            let removed = self.run(cx, self.run_as.command("rm").args(["-rf", "--"]).arg(path));
+            let removed = self.run(cx, path, self.run_as.command("rm").args(["-rf", "--"]).arg(path));
             return removed.map_err(|error| self.told_apart(path, error));
         }
         let removed = if metadata.is_dir() { fs_err::remove_dir_all(path) } else { fs_err::remove_file(path) };
@@ -65,7 +65,7 @@ impl Hands {
             if disk(from) != to.parent().and_then(disk) {
                 return false;
             }
-            return self.run(cx, self.run_as.command("mv").args(["-T", "--"]).arg(from).arg(to)).is_ok();
+            return self.run(cx, from, self.run_as.command("mv").args(["-T", "--"]).arg(from).arg(to)).is_ok();
         }
         std::fs::rename(from, to).is_ok()
     }
@@ -80,8 +80,8 @@ impl Hands {
         }
     }
 
-    fn run(&self, cx: &Context, command: Invocation) -> Result<(), Error> {
-        let failed = Error::command("write in the checkout as its owner");
+    fn run(&self, cx: &Context, place: &Path, command: Invocation) -> Result<(), Error> {
+        let failed = Error::command("write as the owner", place);
         command.run(cx).and_then(Output::require_success).map(drop).map_err(failed)
     }
 }

@@ -1,6 +1,7 @@
 //! The build: the project's own extension with native CMake, then the runtime's wheel.
 
 mod artifacts;
+mod chosen;
 mod hands;
 mod inputs;
 mod native;

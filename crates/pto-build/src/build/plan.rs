@@ -35,6 +35,9 @@ pub struct BuildOptions {
     pub build_type: Option<String>,
     /// Further arguments for CMake.
     pub cmake_args: Vec<String>,
+    /// With the build type and CMake's arguments that the build which is there was made with, and not with those above:
+    /// for whoever builds again what the user has chosen.
+    pub as_recorded: bool,
     /// Managed patches for the runtime: a directory, or one file.
     pub patches: Option<PathBuf>,
     /// Where PTO-ISA comes from.
@@ -107,6 +110,7 @@ pub(crate) struct Site {
 /// # Errors
 /// The checkout is not ready to be built, or something that a build needs is missing.
 pub fn plan_build(cx: &Context, options: &BuildOptions) -> Result<BuildPlan, Error> {
+    let options = &options.resolved(&source(cx)?)?;
     Site::find(cx, options)?.plan(options)
 }
 

@@ -26,7 +26,7 @@ impl Step<'_> {
                 cx.emit(Event::Steps { task: task.clone(), done, total });
             }
         };
-        let output = command.run_streaming(cx, tell).map_err(Error::command(self.action))?;
+        let output = command.run_streaming(cx, tell).map_err(Error::command(self.action, self.repository))?;
         if output.success() {
             let message = format!("{}: done in {:.1?}", self.message, output.duration);
             cx.emit(Event::Finished { task, message });

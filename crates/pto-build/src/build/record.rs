@@ -64,7 +64,10 @@ impl Record {
 
     /// The record in a build directory; `Err` says why there is none.
     pub(crate) fn read(build: &Path) -> Result<Self, Reason> {
-        let bytes = std::fs::read(Self::path(build)).map_err(|_| Reason::Unrecorded)?;
+        let bytes = std::fs::read(Self::path(build)).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Reason::Unrecorded,
+            _ => Reason::Unreadable,
+        })?;
         let record: Option<Self> = serde_json::from_slice(&bytes).ok();
         record.filter(|record| record.schema == SCHEMA).ok_or(Reason::Unreadable)
     }
@@ -73,10 +76,11 @@ impl Record {
         build.join(FILE)
     }
 
-    pub(crate) fn to_json(&self) -> Vec<u8> {
-        let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
+    pub(crate) fn to_json(&self) -> Result<Vec<u8>, Error> {
+        let failed = |error: serde_json::Error| Error::Io { action: "cannot record the build", source: error.into() };
+        let mut bytes = serde_json::to_vec_pretty(self).map_err(failed)?;
         bytes.push(b'\n');
-        bytes
+        Ok(bytes)
     }
 
     /// Whether a build with these inputs can begin with what is there.

@@ -7,6 +7,7 @@ use pto_process::Status;
 use serde::Serialize;
 
 use super::artifacts::{Artifacts, CACHE, QUERY};
+use super::chosen::Chosen;
 use super::hands::Hands;
 use super::plan::{BuildOptions, BuildPlan, Site, source};
 use super::progress::Step;
@@ -44,6 +45,7 @@ pub struct Built {
 pub fn build(cx: &Context, options: &BuildOptions) -> Result<Built, Error> {
     let root = source(cx)?;
     let _turn = Turn::take(cx, &root, &format!("build of `{}`", root.display()))?;
+    let options = &options.resolved(&root)?;
     let site = Site::find(cx, options)?;
     let plan = site.plan(options)?;
     site.run_as.prepare()?;
@@ -53,7 +55,7 @@ pub fn build(cx: &Context, options: &BuildOptions) -> Result<Built, Error> {
     if let Some(isa) = site.isa.as_ref().filter(|isa| !isa.reused) {
         pto_isa::obtain(&site.cx, &site.run_as, &site.tree.runtime, &isa.commit, &options.pto_isa)?;
     }
-    let work = Work { site: &site, plan: &plan, hands: Hands::of(&site.run_as) };
+    let work = Work { site: &site, plan: &plan, chosen: Chosen::of(options), hands: Hands::of(&site.run_as) };
     let wheel = work.compile()?;
     let artifacts = Artifacts::of(&site.tree.native)?.files.into_keys();
     let artifacts =
@@ -72,6 +74,7 @@ pub fn build(cx: &Context, options: &BuildOptions) -> Result<Built, Error> {
 struct Work<'a> {
     site: &'a Site,
     plan: &'a BuildPlan,
+    chosen: Chosen,
     hands: Hands,
 }
 
@@ -88,13 +91,14 @@ impl Work<'_> {
             self.site.tree.claim(cx, &self.hands)?;
             self.site.tree.discard(cx, &self.hands)?;
             self.site.tree.claim(cx, &self.hands)?;
+            self.chosen.note(cx, &self.hands, native)?;
             self.configure()?;
         }
         self.hands.remove(cx, &Record::path(native))?;
         let result = self.native().and_then(|()| self.wheel());
         if result.as_ref().err().is_none_or(ended_by_itself) {
             let record = Record::new(self.plan.inputs.clone(), Artifacts::of(native)?);
-            self.hands.write(cx, &Record::path(native), &record.to_json())?;
+            self.hands.write(cx, &Record::path(native), &record.to_json()?)?;
         }
         result
     }
@@ -132,7 +136,7 @@ impl Work<'_> {
         let step = self.step("install:wheel", "Installing the runtime of", "install the runtime's wheel");
         step.run(cx, &job.install(wheel)).map_err(|error| match error {
             // Not the sources' fault any more.
-            Error::NotBuilt { action, source, .. } => Error::Command { action, source },
+            Error::NotBuilt { action, source, .. } => Error::Command { action, place: home.venv(), source },
             other => other,
         })?;
         let extension = patches::extension_of(&tools.python.platlib);

@@ -101,7 +101,7 @@ impl Python {
         let output = question
             .run(cx)
             .and_then(Output::require_success)
-            .map_err(Error::command("ask the environment's Python"))?;
+            .map_err(Error::command("ask Python what it has", &path))?;
         let text = output.stdout.text();
         let facts: Option<Self> = text.lines().next_back().and_then(|line| serde_json::from_str(line).ok());
         facts.map(|facts| Self { path: path.clone(), ..facts }).ok_or(Error::NoVenv { python: path })
@@ -142,11 +142,12 @@ impl Ask {
 
 impl Tool {
     fn ask(cx: &Context, path: PathBuf) -> Result<Self, Error> {
-        let failed = Error::command("ask a program of the build for its version");
         let asked = Invocation::new(&path).arg("--version").env("LC_ALL", "C").deadline(ASKING).run(cx);
         let version = match asked {
             Ok(output) => output.stdout.text().lines().next().unwrap_or_default().trim().to_owned(),
-            Err(error @ ProcessError::Interrupted { .. }) => return Err(failed(error)),
+            Err(error @ ProcessError::Interrupted { .. }) => {
+                return Err(Error::command("tell the version of a program", &path)(error));
+            }
             // Whoever uses it will say what is wrong with it.
             Err(_) => String::new(),
         };

@@ -92,11 +92,11 @@ pub fn examine(cx: &Context, checkout: &Checkout, patches: &[Patch]) -> Result<V
     // Those before it that are not applied yet: a patch may build on them.
     let mut before: Vec<&Patch> = Vec::new();
     for patch in patches {
-        let standing = if passes(cx, git.reading(), &["--reverse", "--check"], &[patch])?.success() {
+        let standing = if passes(cx, (git.root(), git.reading()), &["--reverse", "--check"], &[patch])?.success() {
             Standing::Present
         } else {
             let together = [&before[..], &[patch]].concat();
-            let check = passes(cx, git.reading(), &["--check"], &together)?;
+            let check = passes(cx, (git.root(), git.reading()), &["--check"], &together)?;
             if !check.success() {
                 return Err(rejected(checkout, patch, &check));
             }
@@ -118,7 +118,7 @@ pub fn apply(cx: &Context, checkout: &Checkout, patches: &[Patch]) -> Result<Vec
     let wanted: Vec<&Patch> = wanted.map(|(patch, _)| patch).collect();
     if let Some(last) = wanted.last() {
         // One input: git changes either all files that it names or none.
-        let applied = passes(cx, checkout.git(cx)?.writing(), &[], &wanted)?;
+        let applied = passes(cx, (checkout.root(), checkout.git(cx)?.writing()), &[], &wanted)?;
         if !applied.success() {
             return Err(rejected(checkout, last, &applied));
         }
@@ -127,10 +127,15 @@ pub fn apply(cx: &Context, checkout: &Checkout, patches: &[Patch]) -> Result<Vec
 }
 
 /// `git apply` with patches as its input: whoever git runs as need not be able to read their files.
-pub(crate) fn passes(cx: &Context, git: Invocation, how: &[&str], patches: &[&Patch]) -> Result<Output, Error> {
+pub(crate) fn passes(
+    cx: &Context,
+    (repository, git): (&Path, Invocation),
+    how: &[&str],
+    patches: &[&Patch],
+) -> Result<Output, Error> {
     let input = patches.iter().flat_map(|patch| patch.bytes.iter().copied()).collect();
     let apply = git.args(["apply", "--whitespace=nowarn"]).args(how).arg("-").stdin(Stdin::Bytes(input));
-    apply.run(cx).map_err(Error::command("apply a managed patch"))
+    apply.run(cx).map_err(Error::command("apply a managed patch", repository))
 }
 
 fn rejected(checkout: &Checkout, patch: &Patch, output: &Output) -> Error {
@@ -155,8 +160,8 @@ fn expected_tree(cx: &Context, git: &Git, index: &Path, patches: &[Patch]) -> Re
     let failed = "tell what the managed patches come to";
     git.run(cx, failed, with(git.writing()).args(["read-tree", "HEAD"]))?;
     for patch in patches {
-        let there = passes(cx, with(git.writing()), &["--cached", "--reverse", "--check"], &[patch])?;
-        if !there.success() && !passes(cx, with(git.writing()), &["--cached"], &[patch])?.success() {
+        let there = passes(cx, (git.root(), with(git.writing())), &["--cached", "--reverse", "--check"], &[patch])?;
+        if !there.success() && !passes(cx, (git.root(), with(git.writing())), &["--cached"], &[patch])?.success() {
             return Ok(None);
         }
     }

@@ -10,7 +10,9 @@ use crate::error::Fault;
 #[non_exhaustive]
 pub enum UpdateError {
     /// No checkout was named, and none is where one could be.
-    #[error("there is no PyPTO checkout to update")]
+    #[error(
+        "no PyPTO checkout to update: `PYPTO_SRC` is not set, and neither `/workspace/pypto` nor the working directory is one"
+    )]
     NoCheckout,
     /// Repositories that cannot be updated as they are. Nothing was changed in any.
     #[error("nothing was changed{}", list(.0))]

@@ -128,7 +128,8 @@ impl<'a> Incoming<'a> {
         let index = self.scratch.path().join("index");
         let with = || self.beside(self.git.writing()).env("GIT_INDEX_FILE", &index);
         self.git.run(self.cx, "tell whether the managed patches fit", with().args(["read-tree", commit]))?;
-        let check = |how: &[&str]| patches::passes(self.cx, with(), how, &[patch]).map(|output| output.success());
+        let check =
+            |how: &[&str]| patches::passes(self.cx, (&self.root, with()), how, &[patch]).map(|output| output.success());
         Ok(check(&["--cached", "--check"])? || check(&["--cached", "--check", "--reverse"])?)
     }
 

@@ -15,6 +15,8 @@ use pto_devices::Answer;
 
 /// simpler's extension has some MB.
 const LARGEST_EXTENSION: u64 = 1 << 30;
+/// Patches have some KB.
+const LARGEST_PATCH: u64 = 64 << 20;
 /// Digits of a commit that are shown.
 const SHORT: usize = 12;
 
@@ -181,11 +183,19 @@ fn is_managed_patch(cx: &Context, probes: &Probes, head: &str, extension: Option
     let built = extension
         .and_then(|path| files::bytes(&files::open_path(cx, path.as_ref()), LARGEST_EXTENSION).ok())
         .map(|bytes| sha256(&bytes));
+    // A build puts down the patches that it records; what another program has recorded has to name them at least.
+    let patch =
+        match files::bytes(&files::open_path(cx, &facts::pypto_home(cx).join("dist-state.patch")), LARGEST_PATCH) {
+            Ok(patch) => Some(sha256(&patch)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => state.patch_sha256.clone(),
+            Err(_) => None,
+        };
     let same = |recorded: &Option<String>, found: Option<&str>| {
         recorded.as_deref().zip(found).is_some_and(|(recorded, found)| recorded.eq_ignore_ascii_case(found))
     };
     same(&state.runtime_sha, Some(head))
         && same(&state.diff_sha256, diff.as_deref())
+        && same(&state.patch_sha256, patch.as_deref())
         && same(&state.extension_sha256, built.as_deref())
 }
 

@@ -27,6 +27,7 @@ pub(super) fn checkout(cx: &Context) -> Option<Result<Checkout, String>> {
 /// Without an environment there is nothing that a build could be compared with.
 pub(super) fn build(cx: &Context) -> Option<Result<Decision, String>> {
     facts::pypto_src(cx).filter(|_| !files::is_tree(cx) && facts::pypto_home(cx).join("venv").is_dir())?;
-    let plan = plan_build(cx, &pto_build::BuildOptions::default());
+    // What the user chose for the build is no reason to make another one.
+    let plan = plan_build(cx, &pto_build::BuildOptions { as_recorded: true, ..pto_build::BuildOptions::default() });
     Some(plan.map(|plan| plan.decision).map_err(|error| with_causes(&error)))
 }

@@ -477,14 +477,21 @@ fn pypto_cases() -> Vec<Case> {
         }),
         knowing(
             case("simpler-binding", Ok, "the image's managed patch", |host| {
-                bound(host, &stamped(COMMIT));
-                // SHA-256 of `the diff` and of `the extension`.
-                host.file("/venv/ext.so", "the extension").file(
-                    "/opt/pypto/dist-state.json",
-                    &format!("{{\"runtime_sha\":\"{COMMIT}\",\"diff_sha256\":\"{}\",\"patch_sha256\":\"{}\",\"extension_sha256\":\"{}\"}}",
-                        sha256("the diff"), sha256("the patch"), sha256("the extension")),
-                );
+                patched(host, true, None);
             }),
+            |probes| at_commit(probes, " M src/a.cpp\n"),
+        ),
+        knowing(
+            case("simpler-binding", Ok, "the image's managed patch", |host| {
+                patched(host, true, Some("the patch"));
+            }),
+            |probes| at_commit(probes, " M src/a.cpp\n"),
+        ),
+        knowing(case("simpler-binding", Warn, "uncommitted changes", |host| patched(host, false, None)), |probes| {
+            at_commit(probes, " M src/a.cpp\n")
+        }),
+        knowing(
+            case("simpler-binding", Warn, "uncommitted changes", |host| patched(host, true, Some("another patch"))),
             |probes| at_commit(probes, " M src/a.cpp\n"),
         ),
         knowing(
@@ -507,6 +514,20 @@ fn pypto_cases() -> Vec<Case> {
         }),
         case("dist-manifest", Skip, "not the development image", |_| {}),
     ]
+}
+
+/// A record of `the diff`, `the patch` where it is named, and `the extension`; and the patch as it lies in the home.
+fn patched(host: &mut Host, is_named: bool, patch: Option<&str>) {
+    bound(host, &stamped(COMMIT));
+    let named = if is_named { format!("\"patch_sha256\":\"{}\",", sha256("the patch")) } else { String::new() };
+    let (diff, extension) = (sha256("the diff"), sha256("the extension"));
+    let state = format!(
+        "{{\"runtime_sha\":\"{COMMIT}\",\"diff_sha256\":\"{diff}\",{named}\"extension_sha256\":\"{extension}\"}}"
+    );
+    host.file("/venv/ext.so", "the extension").file("/opt/pypto/dist-state.json", &state);
+    if let Some(patch) = patch {
+        host.file("/opt/pypto/dist-state.patch", patch);
+    }
 }
 
 fn sha256(text: &str) -> String {

@@ -60,6 +60,10 @@ impl Python {
 
     /// One that every user of this machine may start, with the packages of the one on `PATH`; `None`, said on stderr, if
     /// there is none.
+    ///
+    /// # Panics
+    /// As [`skip`](crate::skip).
+    #[track_caller]
     pub fn for_everybody(uid: u32) -> Option<Self> {
         let cx = crate::machine();
         let mine = Self::find()?;
@@ -75,14 +79,14 @@ impl Python {
             // The one that a build finds, and not the next on `PATH` that this user could start.
             let found = pto_process::find_program(&cx, tool);
             if found.map_or(true, |path| started(&path, &["--version"]).is_none()) {
-                crate::absent(&format!("another user cannot start this machine's `{tool}`"));
+                crate::skip(&format!("another user cannot start this machine's `{tool}`"));
                 return None;
             }
         }
         let usable = |python: PathBuf| Some((started(&python, &["-c", USABLE])?, python));
         let found = [mine.interpreter.clone(), "/usr/bin/python3".into()].into_iter().find_map(usable);
         let Some((version, interpreter)) = found else {
-            crate::absent("another user cannot start this machine's Python");
+            crate::skip("another user cannot start this machine's Python");
             return None;
         };
         Some(Self { interpreter, version, copied: true, ..mine })
