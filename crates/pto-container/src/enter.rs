@@ -10,6 +10,7 @@ use pto_platform::docker::Container;
 use pto_process::{Invocation, Stream};
 use pto_store::{Lock, stop_if_interrupted};
 
+use crate::claim::claim;
 use crate::configuration::Configuration;
 use crate::error::Error;
 use crate::name;
@@ -19,7 +20,7 @@ use crate::session::{self, Entry, Session};
 /// Docker's word for a container that was made and has not run.
 const CREATED: &str = "created";
 /// How often somebody who waits looks again.
-const POLL: Duration = Duration::from_millis(100);
+pub(crate) const POLL: Duration = Duration::from_millis(100);
 
 impl Plan {
     /// The steps that [`enter`](Self::enter) would take now, the session last; nothing is run.
@@ -61,12 +62,13 @@ impl Plan {
             match (self.docker.container(&self.name)?, main) {
                 (Some(container), _) if container.is_running() => {
                     self.compare(&container)?;
-                    return Ok(Session { entry: Entry::Joined, attach: self.exec(), main: None });
+                    return Ok(Session { entry: Entry::Joined, attach: self.exec(), held: Vec::new() });
                 }
                 (Some(container), Some(main)) => {
                     self.compare(&container)?;
                     self.require_fit()?;
-                    return self.start(Entry::Started, &container, main);
+                    let held = self.hold(main)?;
+                    return self.start(Entry::Started, &container, held);
                 }
                 (None, Some(main)) => {
                     self.require_fit()?;
@@ -75,6 +77,7 @@ impl Plan {
                         drop(main);
                         return Self::make(self.docker.cx(), &self.request)?.enter(on_line);
                     }
+                    let held = self.hold(main)?;
                     match self.docker.run(&self.create, &self.image) {
                         // Somebody else's process, which our lock says nothing of.
                         Err(pto_docker::Error::NameTaken { .. }) => {}
@@ -82,7 +85,7 @@ impl Plan {
                             made?;
                             let container = self.docker.container(&self.name)?;
                             let container = container.ok_or_else(|| Error::NoContainer { name: self.name.clone() })?;
-                            return self.start(Entry::Created, &container, main);
+                            return self.start(Entry::Created, &container, held);
                         }
                     }
                 }
@@ -91,17 +94,24 @@ impl Plan {
         }
     }
 
-    fn start(&self, entry: Entry, container: &Container, main: Lock) -> Result<Session, Error> {
+    /// The name and the cards, until the container runs.
+    fn hold(&self, name: Lock) -> Result<Vec<Lock>, Error> {
+        let mut held = claim(&self.docker, &self.name, &self.access.cards)?;
+        held.push(name);
+        Ok(held)
+    }
+
+    fn start(&self, entry: Entry, container: &Container, held: Vec<Lock>) -> Result<Session, Error> {
         enterable(container)?;
         // Also of one that somebody made and was interrupted: it has not run, and may lack it.
         if let Some(trust) = self.trust.as_ref().filter(|_| container.status.as_deref() == Some(CREATED)) {
             self.docker.run(trust, &self.name)?;
         }
         if self.takes_main_shell(container.tty) {
-            return Ok(Session { entry, attach: session::attach(&self.docker, &self.name), main: Some(main) });
+            return Ok(Session { entry, attach: session::attach(&self.docker, &self.name), held });
         }
         self.docker.run(&session::start(&self.docker, &self.name), &self.name)?;
-        Ok(Session { entry, attach: self.exec(), main: None })
+        Ok(Session { entry, attach: self.exec(), held: Vec::new() })
     }
 
     /// A command has a process of its own, and so has a session whose terminal the main shell does not have, or which has
@@ -147,7 +157,7 @@ pub fn enter_existing(
         let exec = || session::exec(&docker, &named, terminal, command);
         let recorded = Configuration::of(&found);
         let session = match main {
-            _ if found.is_running() => Session { entry: Entry::Joined, attach: exec(), main: None },
+            _ if found.is_running() => Session { entry: Entry::Joined, attach: exec(), held: Vec::new() },
             None => {
                 name.wait()?;
                 continue;
@@ -155,10 +165,10 @@ pub fn enter_existing(
             Some(main) => {
                 enterable(&found)?;
                 if command.is_empty() && found.tty == terminal {
-                    Session { entry: Entry::Started, attach: session::attach(&docker, &named), main: Some(main) }
+                    Session { entry: Entry::Started, attach: session::attach(&docker, &named), held: vec![main] }
                 } else {
                     docker.run(&session::start(&docker, &named), &named)?;
-                    Session { entry: Entry::Started, attach: exec(), main: None }
+                    Session { entry: Entry::Started, attach: exec(), held: Vec::new() }
                 }
             }
         };

@@ -121,6 +121,14 @@ pub enum Error {
         /// How long that was waited for.
         seconds: u64,
     },
+    /// Somebody else starts a container with one of the cards, and does not come to an end.
+    #[error("another process has been starting a container with card {} for {seconds} s", numbers(.cards))]
+    CardBusy {
+        /// The cards that were asked for.
+        cards: Vec<u32>,
+        /// How long that was waited for.
+        seconds: u64,
+    },
     /// A file that a build needs is not there.
     #[error("there is no `{}`", .file.display())]
     NoBuildFile {
@@ -183,6 +191,7 @@ impl Error {
             Self::NotEnterable { .. } => "wait until it has come to rest, and run again".to_owned(),
             Self::NoContainer { .. } => "`cargo xtask container run` makes one; `docker ps -a` lists those there are".to_owned(),
             Self::Busy { name, .. } => format!("see what it does: `docker ps -a --filter name={name}`"),
+            Self::CardBusy { .. } => "see what there is: `docker ps -a`; or choose another card".to_owned(),
             Self::NoBuildFile { what, .. } => (*what).to_owned(),
             Self::NoDigest { .. } => "name a repository in a registry, or the digest itself".to_owned(),
             Self::Checkout(error) => return error.hint(),
@@ -220,6 +229,7 @@ impl Error {
             | Self::Unfit { .. }
             | Self::NotEnterable { .. }
             | Self::Busy { .. }
+            | Self::CardBusy { .. }
             | Self::Lock(_)
             | Self::Process(_) => Fault::Machine,
             _ => Fault::Input,
@@ -229,6 +239,10 @@ impl Error {
 
 fn found(findings: &[Finding]) -> String {
     findings.iter().map(|finding| format!("{}: {}", finding.check, finding.found)).collect::<Vec<_>>().join("; ")
+}
+
+fn numbers(cards: &[u32]) -> String {
+    cards.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn remedies(findings: &[Finding]) -> String {

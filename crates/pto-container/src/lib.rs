@@ -17,6 +17,7 @@
 mod access;
 mod build;
 mod checks;
+mod claim;
 mod configuration;
 mod create;
 mod disk;

@@ -406,3 +406,23 @@ fn a_container_on_its_way_is_left_alone() {
         ("container `pypto-a3-dev` is paused", Some("`docker unpause pypto-a3-dev`"))
     );
 }
+
+#[test]
+fn a_card_that_somebody_is_starting_a_container_on_is_waited_for_and_then_refused() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let named = |name: &str, skip: Vec<CheckId>| Request {
+        name: Some(name.to_owned()),
+        skip,
+        ..Request::new(Series::A3, vec![3, 1])
+    };
+    let (first, second) = (fake.plan(&named("first", vec![])), fake.plan(&named("second", vec![CheckId::Card])));
+    fake.container("first", "created", Some(&first)).container("second", "created", Some(&second));
+    // Both were thought through while no container had the cards.
+    assert!(first.refusals().is_empty() && second.refusals().is_empty());
+    let session = first.enter(|_, _| {}).unwrap();
+    let waiting = std::thread::spawn(move || second.enter(|_, _| {}).map(drop));
+    fake.container("first", "running", Some(&first)).listed("first");
+    let refused = waiting.join().unwrap().unwrap_err();
+    assert!(refused.to_string().contains("the running container `first` has card 3, 1"), "{refused}");
+    drop(session);
+}
