@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pto_docker::Docker;
-use pto_process::{Invocation, Stdin};
+use pto_process::{Invocation, Stdin, shell_word};
 
 use crate::access::DeviceAccess;
 use crate::configuration::Configuration;
@@ -56,6 +56,14 @@ pub(crate) fn trust(docker: &Docker, name: &str, sources: &Sources) -> Option<In
     }
     let copy = docker.question(["cp".to_owned(), "-".to_owned(), format!("{name}:{TRUST_DIR}")]);
     Some(copy.stdin(Stdin::Bytes(archive(TRUST, &trust_text(&sources.trusted)))))
+}
+
+/// The same for a shell, which has no archive at hand.
+pub(crate) fn trust_line(copy: &Invocation, trees: &[PathBuf]) -> String {
+    let text = shell_word(&trust_text(trees));
+    let make = format!("printf %s {text} > \"$d/{TRUST}\" && chmod 644 \"$d/{TRUST}\"");
+    let pack = format!("tar --directory \"$d\" --owner=0 --group=0 --create --file=- {TRUST}");
+    format!("d=$(mktemp -d) && {make} && {pack} | {}; rm -r \"$d\"", copy.to_shell_line())
 }
 
 fn trust_text(trees: &[PathBuf]) -> String {

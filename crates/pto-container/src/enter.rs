@@ -12,10 +12,12 @@ use pto_store::{Lock, stop_if_interrupted};
 
 use crate::claim::claim;
 use crate::configuration::Configuration;
+use crate::create::trust_line;
 use crate::error::Error;
 use crate::name;
 use crate::plan::Plan;
 use crate::session::{self, Entry, Session};
+use crate::shell::shell_line;
 
 /// Docker's word for a container that was made and has not run.
 const CREATED: &str = "created";
@@ -47,6 +49,17 @@ impl Plan {
             steps.push(self.exec());
         }
         Ok(steps)
+    }
+
+    /// The same as lines for a POSIX shell: what [`enter`](Self::enter) hands to a client on standard input is made there, and
+    /// the value of a proxy stays in its variable.
+    ///
+    /// # Errors
+    /// As [`steps`](Self::steps).
+    pub fn lines(&self) -> Result<Vec<String>, Error> {
+        let trust = |step: &Invocation| self.trust.as_ref() == Some(step);
+        let line = |step: &Invocation| if trust(step) { trust_line(step, &self.trusted) } else { shell_line(step) };
+        Ok(self.steps()?.iter().map(line).collect())
     }
 
     /// Makes the container, or compares the one that is there and gets it to run. Of several processes that want the same
@@ -125,10 +138,10 @@ impl Plan {
     }
 
     fn compare(&self, container: &Container) -> Result<(), Error> {
-        let (name, running) = (self.name.clone(), container.is_running());
-        let Some(recorded) = Configuration::of(container) else { return Err(Error::NoRecord { name, running }) };
+        let (name, status) = (self.name.clone(), container.status.clone());
+        let Some(recorded) = Configuration::of(container) else { return Err(Error::NoRecord { name, status }) };
         let differences = recorded.differences(&self.configuration);
-        if differences.is_empty() { Ok(()) } else { Err(Error::Differs { name, running, differences }) }
+        if differences.is_empty() { Ok(()) } else { Err(Error::Differs { name, status, differences }) }
     }
 
     fn require_fit(&self) -> Result<(), Error> {

@@ -30,6 +30,7 @@ mod request;
 mod series;
 mod session;
 mod settings;
+mod shell;
 mod sources;
 
 pub use access::{Access, DeviceAccess, Mode};
@@ -43,3 +44,4 @@ pub use plan::Plan;
 pub use request::Request;
 pub use series::{Series, Stage};
 pub use session::{Entry, Session};
+pub use shell::shell_line;

@@ -133,8 +133,17 @@ fn a_checkout_is_mounted_where_images_have_theirs() {
             "GIT_CONFIG_VALUE_3=/workspace/pypto-lib",
         ]
     );
-    let steps: Vec<String> = fake.plan(&request).steps().unwrap().iter().map(Invocation::to_shell_line).collect();
-    assert_eq!(steps[1..], ["docker cp - pypto-a3-dev:/etc", "docker start --attach --interactive -- pypto-a3-dev"]);
+    let lines = fake.plan(&request).lines().unwrap();
+    assert_eq!(lines[2], "docker start --attach --interactive -- pypto-a3-dev");
+    // What the line sends is the archive that the client would have got.
+    let (make, copy) = lines[1].split_once(" | ").unwrap();
+    assert_eq!(copy, "docker cp - pypto-a3-dev:/etc; rm -r \"$d\"");
+    let listed = Invocation::new("sh").args(["-c", &format!("{make} | tar -xOf -; rm -r \"$d\"")]);
+    let text = listed.run(&pto_test::machine()).unwrap().stdout.text().into_owned();
+    assert!(
+        text.starts_with("[include]\n\tpath = /etc/gitconfig\n[safe]\n\tdirectory = \"/workspace/pypto\"\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -240,6 +249,9 @@ fn proxies_go_by_name_and_no_word_holds_their_value() {
     assert!(has(&words, &["--env", "https_proxy", "--env", "NO_PROXY"]));
     let shown = format!("{words:?} {steps:?} {plan:?} {}", steps[0].to_shell_line());
     assert!(!shown.contains("planted") && !shown.contains("secret@"), "{shown}");
+    let given = Request { proxy: Some("http://planted:secret@proxy:2".to_owned()), ..request };
+    let line = fake.plan(&given).lines().unwrap().remove(0);
+    assert!(line.contains("HTTPS_PROXY=\"$PYPTO_DOCKER_PROXY\" ") && !line.contains("***"), "{line}");
 }
 
 #[test]
@@ -316,6 +328,11 @@ fn nonsense_is_refused_before_docker_is_asked() {
         refused(Request { cache_volume: Some("/host".to_owned()), ..request() }),
         "`/host` is no name of a volume"
     );
+    let size = Request { shm_size: Some("lots".to_owned()), ..request() };
+    assert_eq!(refused(size), "`lots` is no size of `/dev/shm`; expected a number and a unit, as in `16g`");
+    let proxy = refused(Request { proxy: Some("me:pw@".to_owned()), ..request() });
+    assert_eq!(proxy, "the proxy that was given is no address; expected `http://HOST:PORT`");
+    assert!(refused(Request { name: Some("x".repeat(300)), ..request() }).ends_with("is no name of a container"));
     assert_eq!(fake.host.calls(), "");
 }
 
@@ -375,7 +392,7 @@ fn what_is_made_of_something_else_is_not_entered() {
     let other = fake.plan(&with_source);
     fake.container("pypto-a3-dev", "exited", None);
     let error = refused(&fake, &with_source);
-    assert!(matches!(error, Error::NoRecord { running: false, .. }), "{error}");
+    assert!(matches!(error, Error::NoRecord { .. }), "{error}");
     assert!(error.hint().unwrap().ends_with("docker rm pypto-a3-dev"));
 
     // The plan asks for it while there is no such container.
@@ -392,6 +409,25 @@ fn what_is_made_of_something_else_is_not_entered() {
     assert!(error.to_string().contains("its tag stands for another image now"), "{error}");
     let (keep, remove) = error.removal().unwrap();
     assert!(keep.contains("docker cp pypto-a3-dev:PATH") && remove == "docker rm pypto-a3-dev");
+}
+
+#[test]
+fn a_path_that_is_no_text_is_refused_with_words() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let fake = Fake::new(&["runc", "ascend"]);
+    let odd = repository(&fake.host.root().join(std::ffi::OsStr::from_bytes(b"odd\xff")), &[]);
+    let request = Request { pypto_src: Some(odd), ..Request::new(Series::A3, vec![0]) };
+    let error = Plan::make(&fake.cx(), &request).unwrap_err();
+    assert!(matches!(error, Error::NotText { .. }), "{error}");
+}
+
+#[test]
+fn what_is_paused_is_removed_by_force() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let request = Request::new(Series::A3, vec![0]);
+    fake.container("pypto-a3-dev", "paused", None);
+    let error = fake.plan(&request).enter(|_, _| {}).unwrap_err();
+    assert_eq!(error.removal().unwrap().1, "docker rm --force pypto-a3-dev");
 }
 
 #[test]
