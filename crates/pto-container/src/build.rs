@@ -110,6 +110,8 @@ impl BuildPlan {
         let repository = request.cann_repository.as_deref().unwrap_or(CANN_REPOSITORY);
         let base = name::image(format!("{repository}:{cann_tag}"))?;
 
+        let tag = name::image(tag)?;
+        let proxies = settings::proxies(cx, request.proxy.as_deref())?;
         let docker = Docker::new(cx)?;
         let info = docker.info()?;
         let free = disk::free(cx, &docker, &info).filter(|&free| free < disk::NEEDED);
@@ -120,7 +122,7 @@ impl BuildPlan {
         let mut arg = |option: &str, value: String| words.extend([option.to_owned(), value]);
         arg("--target", stage.to_string());
         arg("--file", context.join(DOCKERFILE).display().to_string());
-        arg("--tag", name::image(tag.clone())?);
+        arg("--tag", tag.clone());
         for pair in [
             format!("CANN_REPOSITORY={repository}"),
             format!("CANN_TAG={cann_tag}"),
@@ -132,7 +134,6 @@ impl BuildPlan {
         request.args.iter().for_each(|pair| arg("--build-arg", pair.clone()));
         request.labels.iter().for_each(|pair| arg("--label", pair.clone()));
         request.network.iter().for_each(|network| arg("--network", network.clone()));
-        let proxies = settings::proxies(cx, request.proxy.as_deref());
         let digest = request.cann_digest.clone();
         Ok(Self { tag, base, digest, findings: room.into_iter().collect(), docker, words, proxies, context })
     }

@@ -162,7 +162,7 @@ impl Subject<'_> {
         Some(Finding {
             check: CheckId::DriverPair,
             found: format!(
-                "the host's driver {driver} was not tested with the image's CANN {cann} for {target}{instead}"
+                "the host's driver {driver} was not tested with the image's CANN {cann} for {target} on {machine}{instead}"
             ),
             remedy:
                 "install the driver and firmware that belong to it; with another pair everything works until the AICPU \
@@ -171,28 +171,12 @@ impl Subject<'_> {
         })
     }
 
-    /// A card in two containers fails in both.
     fn in_use(&self) -> Result<Option<Finding>, Error> {
-        let others = self.docker.running_containers()?;
-        let others = others.iter().filter(|other| other.name.as_deref() != Some(self.name));
-        let mut taken = Vec::new();
-        for other in others {
-            let name = other.name.as_deref().unwrap_or("?");
-            let cards = cards_of(other);
-            let both: Vec<String> =
-                self.access.cards.iter().filter(|card| cards.contains(card)).map(u32::to_string).collect();
-            match () {
-                () if !both.is_empty() => taken.push(format!("`{name}` has card {}", both.join(", "))),
-                () if self.series == Series::A3 => self.warn_of_pairs(name, &cards),
-                () => {}
+        in_use(self.docker, self.name, &self.access.cards, |name, cards| {
+            if self.series == Series::A3 {
+                self.warn_of_pairs(name, cards);
             }
-        }
-        Ok((!taken.is_empty()).then(|| Finding {
-            check: CheckId::CardInUse,
-            found: format!("the running container {}", taken.join(", ")),
-            remedy: "stop it (`docker stop NAME`), or choose another card: two containers on one card fail both"
-                .to_owned(),
-        }))
+        })
     }
 
     /// Neighbouring cards of A3 are the two dies of one chip, which share where the AICPU's program is kept.
@@ -210,6 +194,31 @@ impl Subject<'_> {
 
 /// What the room is for that an image takes which is not here.
 pub(crate) const TO_FETCH: &str = "for an image that has to be fetched and unpacked, or built";
+
+/// A card in two containers fails in both. `other` is given each running container that has none of the cards, and its own.
+pub(crate) fn in_use(
+    docker: &Docker,
+    name: &str,
+    cards: &[u32],
+    mut other: impl FnMut(&str, &[u32]),
+) -> Result<Option<Finding>, Error> {
+    let running = docker.running_containers()?;
+    let mut taken = Vec::new();
+    for container in running.iter().filter(|container| container.name.as_deref() != Some(name)) {
+        let (name, has) = (container.name.as_deref().unwrap_or("?"), cards_of(container));
+        let both: Vec<String> = cards.iter().filter(|card| has.contains(card)).map(u32::to_string).collect();
+        if both.is_empty() {
+            other(name, &has);
+        } else {
+            taken.push(format!("`{name}` has card {}", both.join(", ")));
+        }
+    }
+    Ok((!taken.is_empty()).then(|| Finding {
+        check: CheckId::CardInUse,
+        found: format!("the running container {}", taken.join(", ")),
+        remedy: "stop it (`docker stop NAME`), or choose another card: two containers on one card fail both".to_owned(),
+    }))
+}
 
 /// What is said of a disk that is too full for an image.
 pub(crate) fn no_room((free, needed): (u64, u64), why: &str, info: &DockerInfo) -> Finding {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pto_checkout::config_value;
 use pto_docker::Docker;
-use pto_process::{Invocation, Stdin};
+use pto_process::{Invocation, Stdin, shell_word};
 
 use crate::access::DeviceAccess;
 use crate::configuration::Configuration;
@@ -59,6 +59,14 @@ pub(crate) fn trust(docker: &Docker, name: &str, sources: &Sources) -> Result<Op
     let copy = docker.question(["cp".to_owned(), "-".to_owned(), format!("{name}:{TRUST_DIR}")]);
     let archive = archive(TRUST, &trust_text(&sources.trusted)).map_err(Error::Archive)?;
     Ok(Some(copy.stdin(Stdin::Bytes(archive))))
+}
+
+/// The same for a shell, which has no archive at hand.
+pub(crate) fn trust_line(copy: &Invocation, trees: &[PathBuf]) -> String {
+    let text = shell_word(&trust_text(trees));
+    let make = format!("printf %s {text} > \"$d/{TRUST}\" && chmod 644 \"$d/{TRUST}\"");
+    let pack = format!("tar --directory \"$d\" --owner=0 --group=0 --create --file=- {TRUST}");
+    format!("d=$(mktemp -d) && {make} && {pack} | {}; rm -r \"$d\"", copy.to_shell_line())
 }
 
 fn trust_text(trees: &[PathBuf]) -> String {

@@ -10,16 +10,19 @@ use pto_platform::docker::Container;
 use pto_process::{Invocation, Stream};
 use pto_store::{Lock, stop_if_interrupted};
 
+use crate::claim::claim;
 use crate::configuration::Configuration;
+use crate::create::trust_line;
 use crate::error::Error;
 use crate::name;
 use crate::plan::Plan;
 use crate::session::{self, Entry, Session};
+use crate::shell::shell_line;
 
 /// Docker's word for a container that was made and has not run.
 const CREATED: &str = "created";
 /// How often somebody who waits looks again.
-const POLL: Duration = Duration::from_millis(100);
+pub(crate) const POLL: Duration = Duration::from_millis(100);
 
 impl Plan {
     /// The steps that [`enter`](Self::enter) would take now, the session last; nothing is run.
@@ -48,6 +51,17 @@ impl Plan {
         Ok(steps)
     }
 
+    /// The same as lines for a POSIX shell: what [`enter`](Self::enter) hands to a client on standard input is made there, and
+    /// the value of a proxy stays in its variable.
+    ///
+    /// # Errors
+    /// As [`steps`](Self::steps).
+    pub fn lines(&self) -> Result<Vec<String>, Error> {
+        let trust = |step: &Invocation| self.trust.as_ref() == Some(step);
+        let line = |step: &Invocation| if trust(step) { trust_line(step, &self.trusted) } else { shell_line(step) };
+        Ok(self.steps()?.iter().map(line).collect())
+    }
+
     /// Makes the container, or compares the one that is there and gets it to run. Of several processes that want the same
     /// one at once, one makes it and has its main shell; the others wait until it runs and get shells beside that.
     /// `on_line` is given what the client says while it fetches an image.
@@ -61,12 +75,13 @@ impl Plan {
             match (self.docker.container(&self.name)?, main) {
                 (Some(container), _) if container.is_running() => {
                     self.compare(&container)?;
-                    return Ok(Session { entry: Entry::Joined, attach: self.exec(), main: None });
+                    return Ok(Session { entry: Entry::Joined, attach: self.exec(), held: Vec::new() });
                 }
                 (Some(container), Some(main)) => {
                     self.compare(&container)?;
                     self.require_fit()?;
-                    return self.start(Entry::Started, &container, main);
+                    let held = self.hold(main)?;
+                    return self.start(Entry::Started, &container, held);
                 }
                 (None, Some(main)) => {
                     self.require_fit()?;
@@ -75,6 +90,7 @@ impl Plan {
                         drop(main);
                         return Self::make(self.docker.cx(), &self.request)?.enter(on_line);
                     }
+                    let held = self.hold(main)?;
                     match self.docker.run(&self.create, &self.image) {
                         // Somebody else's process, which our lock says nothing of.
                         Err(pto_docker::Error::NameTaken { .. }) => {}
@@ -82,7 +98,7 @@ impl Plan {
                             made?;
                             let container = self.docker.container(&self.name)?;
                             let container = container.ok_or_else(|| Error::NoContainer { name: self.name.clone() })?;
-                            return self.start(Entry::Created, &container, main);
+                            return self.start(Entry::Created, &container, held);
                         }
                     }
                 }
@@ -91,17 +107,24 @@ impl Plan {
         }
     }
 
-    fn start(&self, entry: Entry, container: &Container, main: Lock) -> Result<Session, Error> {
+    /// The name and the cards, until the container runs.
+    fn hold(&self, name: Lock) -> Result<Vec<Lock>, Error> {
+        let mut held = claim(&self.docker, &self.name, &self.access.cards)?;
+        held.push(name);
+        Ok(held)
+    }
+
+    fn start(&self, entry: Entry, container: &Container, held: Vec<Lock>) -> Result<Session, Error> {
         enterable(&self.name, container)?;
         // Also of one that somebody made and was interrupted: it has not run, and may lack it.
         if let Some(trust) = self.trust.as_ref().filter(|_| container.status.as_deref() == Some(CREATED)) {
             self.docker.run(trust, &self.name)?;
         }
         if self.takes_main_shell(container.tty) {
-            return Ok(Session { entry, attach: session::attach(&self.docker, &self.name), main: Some(main) });
+            return Ok(Session { entry, attach: session::attach(&self.docker, &self.name), held });
         }
         self.docker.run(&session::start(&self.docker, &self.name), &self.name)?;
-        Ok(Session { entry, attach: self.exec(), main: None })
+        Ok(Session { entry, attach: self.exec(), held: Vec::new() })
     }
 
     /// A command has a process of its own, and so has a session whose terminal the main shell does not have, or which has
@@ -115,10 +138,10 @@ impl Plan {
     }
 
     fn compare(&self, container: &Container) -> Result<(), Error> {
-        let (name, running) = (self.name.clone(), container.is_running());
-        let Some(recorded) = Configuration::of(container) else { return Err(Error::NoRecord { name, running }) };
+        let (name, status) = (self.name.clone(), container.status.clone());
+        let Some(recorded) = Configuration::of(container) else { return Err(Error::NoRecord { name, status }) };
         let differences = recorded.differences(&self.configuration);
-        if differences.is_empty() { Ok(()) } else { Err(Error::Differs { name, running, differences }) }
+        if differences.is_empty() { Ok(()) } else { Err(Error::Differs { name, status, differences }) }
     }
 
     fn require_fit(&self) -> Result<(), Error> {
@@ -147,7 +170,7 @@ pub fn enter_existing(
         let exec = || session::exec(&docker, &named, terminal, command);
         let recorded = Configuration::of(&found);
         let session = match main {
-            _ if found.is_running() => Session { entry: Entry::Joined, attach: exec(), main: None },
+            _ if found.is_running() => Session { entry: Entry::Joined, attach: exec(), held: Vec::new() },
             None => {
                 name.wait()?;
                 continue;
@@ -155,10 +178,10 @@ pub fn enter_existing(
             Some(main) => {
                 enterable(&named, &found)?;
                 if command.is_empty() && found.tty == terminal {
-                    Session { entry: Entry::Started, attach: session::attach(&docker, &named), main: Some(main) }
+                    Session { entry: Entry::Started, attach: session::attach(&docker, &named), held: vec![main] }
                 } else {
                     docker.run(&session::start(&docker, &named), &named)?;
-                    Session { entry: Entry::Started, attach: exec(), main: None }
+                    Session { entry: Entry::Started, attach: exec(), held: Vec::new() }
                 }
             }
         };

@@ -49,6 +49,21 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// No size.
+    #[error("`{size}` is no size of `/dev/shm`; expected a number and a unit, as in `16g`")]
+    BadSize {
+        /// What was given.
+        size: String,
+    },
+    /// No address of a proxy. It may hold a password, so it is not shown.
+    #[error("the proxy that was given is no address; expected `http://HOST:PORT`")]
+    BadProxy,
+    /// A path that cannot be handed to Docker's client as it is.
+    #[error("the path `{}` is not UTF-8, which Docker does not mount", .path.display())]
+    NotText {
+        /// The path.
+        path: PathBuf,
+    },
     /// A directory that does not hold what a workspace holds.
     #[error("there is no directory `{}`; a workspace holds `pypto` and `pypto-lib`", .missing.display())]
     NotAWorkspace {
@@ -86,8 +101,8 @@ pub enum Error {
     Differs {
         /// The container.
         name: String,
-        /// Whether it runs.
-        running: bool,
+        /// Docker's word for what it does: `running`, `paused`.
+        status: Option<String>,
         /// In what.
         differences: Vec<Difference>,
     },
@@ -96,8 +111,8 @@ pub enum Error {
     NoRecord {
         /// The container.
         name: String,
-        /// Whether it runs.
-        running: bool,
+        /// Docker's word for what it does: `running`, `paused`.
+        status: Option<String>,
     },
     /// The container is there and cannot be entered as it is.
     #[error("container `{name}` is {status}")]
@@ -118,6 +133,14 @@ pub enum Error {
     Busy {
         /// The container.
         name: String,
+        /// How long that was waited for.
+        seconds: u64,
+    },
+    /// Somebody else starts a container with one of the cards, and does not come to an end.
+    #[error("another process has been starting a container with card {} for {seconds} s", numbers(.cards))]
+    CardBusy {
+        /// The cards that were asked for.
+        cards: Vec<u32>,
         /// How long that was waited for.
         seconds: u64,
     },
@@ -157,9 +180,11 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NoCards => "`npu-smi info` shows which cards are free".to_owned(),
-            Self::CardTwice { .. } | Self::Archive(_) => return None,
+            Self::CardTwice { .. } | Self::BadSize { .. } | Self::Archive(_) => return None,
+            Self::BadProxy => "give it with `--proxy`, or with `PYPTO_DOCKER_PROXY` if a password is in it".to_owned(),
+            Self::NotText { .. } => "rename it, or use a checkout elsewhere".to_owned(),
             Self::BadVariable { variable, .. } => format!("`unset {variable}`, or give it one of these values"),
-            Self::BadName { .. } => "letters, digits, `_`, `.` and `-`, the first a letter or a digit".to_owned(),
+            Self::BadName { .. } => "letters, digits, `_`, `.` and `-`, the first a letter or a digit, at most 240 of them".to_owned(),
             Self::NotAWorkspace { instead: Some(dir), .. } => format!("probably meant: `{}`", dir.display()),
             Self::NotAWorkspace { instead: None, .. } => {
                 "name the directory that contains `pypto` and `pypto-lib`, neither its parent nor one of them".to_owned()
@@ -179,13 +204,14 @@ impl Error {
                     .to_owned()
             }
             Self::Unfit { findings } => remedies(findings),
-            Self::Differs { name, running, .. } | Self::NoRecord { name, running } => {
-                format!("{}, then: {}", keep_first(name), remove(name, *running))
+            Self::Differs { name, status, .. } | Self::NoRecord { name, status } => {
+                format!("{}, then: {}", keep_first(name), remove(name, status.as_deref()))
             }
             Self::NotEnterable { name, status } if status == "paused" => format!("`docker unpause {name}`"),
             Self::NotEnterable { .. } => "wait until it has come to rest, and run again".to_owned(),
             Self::NoContainer { .. } => "`cargo xtask container run` makes one; `docker ps -a` lists those there are".to_owned(),
             Self::Busy { name, .. } => format!("see what it does: `docker ps -a --filter name={name}`"),
+            Self::CardBusy { .. } => "see what there is: `docker ps -a`; or choose another card".to_owned(),
             Self::NoBuildFile { what, .. } => (*what).to_owned(),
             Self::NoDigest { .. } => "name a repository in a registry, or the digest itself".to_owned(),
             Self::Checkout(error) => return error.hint(),
@@ -198,8 +224,8 @@ impl Error {
     /// What removes a container that is not as it is asked for, so that the same request makes a new one.
     pub fn removal(&self) -> Option<(String, String)> {
         match self {
-            Self::Differs { name, running, .. } | Self::NoRecord { name, running } => {
-                Some((keep_first(name), remove(name, *running)))
+            Self::Differs { name, status, .. } | Self::NoRecord { name, status } => {
+                Some((keep_first(name), remove(name, status.as_deref())))
             }
             _ => None,
         }
@@ -224,6 +250,7 @@ impl Error {
             | Self::NotEnterable { .. }
             | Self::Busy { .. }
             | Self::Archive(_)
+            | Self::CardBusy { .. }
             | Self::Lock(_)
             | Self::Process(_) => Fault::Machine,
             _ => Fault::Input,
@@ -233,6 +260,10 @@ impl Error {
 
 fn found(findings: &[Finding]) -> String {
     findings.iter().map(|finding| format!("{}: {}", finding.check, finding.found)).collect::<Vec<_>>().join("; ")
+}
+
+fn numbers(cards: &[u32]) -> String {
+    cards.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn remedies(findings: &[Finding]) -> String {
@@ -254,6 +285,11 @@ fn keep_first(name: &str) -> String {
     )
 }
 
-fn remove(name: &str, running: bool) -> String {
-    if running { format!("docker stop {name} && docker rm {name}") } else { format!("docker rm {name}") }
+/// Docker does not stop what is paused, and removes nothing that is alive.
+fn remove(name: &str, status: Option<&str>) -> String {
+    match status {
+        Some("running") => format!("docker stop {name} && docker rm {name}"),
+        Some("paused" | "restarting") => format!("docker rm --force {name}"),
+        _ => format!("docker rm {name}"),
+    }
 }

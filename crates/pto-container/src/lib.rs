@@ -17,6 +17,7 @@
 mod access;
 mod build;
 mod checks;
+mod claim;
 mod configuration;
 mod create;
 mod disk;
@@ -29,6 +30,7 @@ mod request;
 mod series;
 mod session;
 mod settings;
+mod shell;
 mod sources;
 
 pub use access::{Access, DeviceAccess, Mode};
@@ -43,3 +45,4 @@ pub use request::Request;
 pub use series::{Series, Stage};
 pub use session::{Entry, Session};
 pub use settings::container_name;
+pub use shell::shell_line;

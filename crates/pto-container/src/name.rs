@@ -2,16 +2,22 @@
 
 use crate::error::Error;
 
+/// A volume and our lock of a container's name are files of that name, with something before or after it.
+const LONGEST: usize = 240;
+/// Of a repository, a tag and a digest together.
+const LONGEST_IMAGE: usize = 255 + 1 + 128 + 1 + 71;
+
 /// A name of a container or a volume.
 pub(crate) fn checked(what: &'static str, name: String) -> Result<String, Error> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
     let first = name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if first && name.len() > 1 && name.chars().all(fits) { Ok(name) } else { Err(Error::BadName { what, name }) }
+    let short = (2..=LONGEST).contains(&name.len());
+    if first && short && name.chars().all(fits) { Ok(name) } else { Err(Error::BadName { what, name }) }
 }
 
 /// An image's name. Docker says what is wrong with one; it only must not be taken for an option.
 pub(crate) fn image(name: String) -> Result<String, Error> {
-    if name.is_empty() || name.starts_with('-') || name.contains(char::is_whitespace) {
+    if name.is_empty() || name.len() > LONGEST_IMAGE || name.starts_with('-') || name.contains(char::is_whitespace) {
         return Err(Error::BadName { what: "an image", name });
     }
     Ok(name)
@@ -34,6 +40,8 @@ mod tests {
         for bad in ["", "a", "-rm", "a b", "a/b", "ä1", ".a"] {
             assert!(checked("a container", bad.to_owned()).is_err(), "{bad}");
         }
+        assert!(checked("a volume", "a".repeat(LONGEST)).is_ok() && checked("a volume", "a".repeat(241)).is_err());
+        assert!(image("a".repeat(LONGEST_IMAGE + 1)).is_err());
         assert!(image("--privileged".to_owned()).is_err() && image("host:5/a@sha256:1".to_owned()).is_ok());
     }
 

@@ -1,6 +1,7 @@
 //! What a request comes to on this host.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use pto_context::{Context, Event};
 use pto_docker::Docker;
@@ -35,6 +36,7 @@ pub struct Plan {
     pub(crate) create: Invocation,
     /// What completes a container that was made and has not run yet.
     pub(crate) trust: Option<Invocation>,
+    pub(crate) trusted: Vec<PathBuf>,
     pub(crate) terminal: bool,
     pub(crate) command: Vec<OsString>,
     pub(crate) request: Request,
@@ -85,6 +87,7 @@ impl Plan {
             docker,
             create,
             trust,
+            trusted: sources.trusted,
             terminal: request.terminal,
             command: request.command.clone(),
             request: request.clone(),

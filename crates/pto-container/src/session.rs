@@ -31,8 +31,9 @@ pub struct Session {
     /// How it came to that.
     pub entry: Entry,
     pub(crate) attach: Invocation,
-    /// Held for as long as the container's main shell is ours: a second session must not share that one.
-    pub(crate) main: Option<Lock>,
+    /// Held for as long as the container's main shell is ours: the name, since a second session must not share that shell,
+    /// and the cards, which others cannot see in use before the shell runs.
+    pub(crate) held: Vec<Lock>,
 }
 
 impl Session {
@@ -44,8 +45,10 @@ impl Session {
     /// Puts the client into the place of this process: the terminal, signals and the exit code are the session's from here
     /// on. Returns only if that fails.
     pub fn begin(self, cx: &Context) -> Error {
-        if let Some(Err(error)) = self.main.map(Lock::keep_for_life) {
-            return error.into();
+        for lock in self.held {
+            if let Err(error) = lock.keep_for_life() {
+                return error.into();
+            }
         }
         self.attach.replace_this_process(cx).into()
     }

@@ -13,6 +13,8 @@ use crate::series::{Series, Stage};
 
 /// Enough for HCCL and for the data loaders of models; Docker's own 64 MB are not.
 const SHM_SIZE: &str = "16g";
+/// Names the proxy inside.
+pub(crate) const PROXY_VARIABLE: &str = "PYPTO_DOCKER_PROXY";
 /// Images that are built here.
 const LOCAL: &str = "pypto-dev";
 
@@ -46,9 +48,9 @@ impl Settings {
             image: name::image(image)?,
             cache_volume: name::checked("a volume", cache.unwrap_or_else(|| volume(&name, "cache")))?,
             name,
-            shm_size: said(&request.shm_size, "PYPTO_SHM_SIZE").unwrap_or_else(|| SHM_SIZE.to_owned()),
+            shm_size: size(said(&request.shm_size, "PYPTO_SHM_SIZE").unwrap_or_else(|| SHM_SIZE.to_owned()))?,
             access: request.access.map_or_else(|| access(cx), Ok)?,
-            proxies: proxies(cx, request.proxy.as_deref()),
+            proxies: proxies(cx, request.proxy.as_deref())?,
         })
     }
 }
@@ -75,9 +77,44 @@ pub(crate) fn tag(cx: &Context, option: Option<&str>) -> Option<String> {
 }
 
 /// The proxies inside.
-pub(crate) fn proxies(cx: &Context, option: Option<&str>) -> Proxies {
-    let instead = option.map(str::to_owned).or_else(|| cx.var("PYPTO_DOCKER_PROXY"));
-    Proxies::of(cx, instead.as_deref())
+pub(crate) fn proxies(cx: &Context, option: Option<&str>) -> Result<Proxies, Error> {
+    let instead = option.map(str::to_owned).or_else(|| cx.var(PROXY_VARIABLE));
+    // Nothing takes proxies away.
+    match instead.as_deref() {
+        Some(address) if !address.is_empty() && !is_proxy(address) => Err(Error::BadProxy),
+        instead => Ok(Proxies::of(cx, instead)),
+    }
+}
+
+/// `[SCHEME://][USER@]HOST[:PORT][/]`, with a scheme or a port: a word alone is a mistake.
+fn is_proxy(address: &str) -> bool {
+    let (scheme, rest) = address.split_once("://").map_or((None, address), |(scheme, rest)| (Some(scheme), rest));
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+    let (host, port) = match place.rsplit_once(':') {
+        Some((host, port)) if !place.ends_with(']') => (host, Some(port)),
+        _ => (place, None),
+    };
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let is_host = match bare {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => host.starts_with(|c: char| c.is_ascii_alphanumeric()) && host.chars().all(fits),
+    };
+    let known = scheme.is_none_or(|scheme| ["http", "https", "socks5", "socks5h"].contains(&scheme));
+    let clean = !address.contains(|c: char| c.is_whitespace() || c.is_control());
+    clean && known && is_host && (scheme.is_some() || port.is_some()) && port.is_none_or(|it| it.parse::<u16>().is_ok())
+}
+
+/// As Docker reads it: a number, and a unit that may be missing.
+fn size(text: String) -> Result<String, Error> {
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let number = &text[..text.len() - unit.len()];
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit()) && number.parse::<f64>().is_ok();
+    let unit = unit.to_ascii_lowercase();
+    let unit = unit.strip_suffix('b').unwrap_or(&unit);
+    let unit = unit.strip_suffix('i').unwrap_or(unit);
+    if is_number && ["", "k", "m", "g", "t"].contains(&unit) { Ok(text) } else { Err(Error::BadSize { size: text }) }
 }
 
 fn access(cx: &Context) -> Result<Access, Error> {
@@ -88,4 +125,27 @@ fn access(cx: &Context) -> Result<Access, Error> {
 
 fn duplicate(cards: &[u32]) -> Option<u32> {
     cards.iter().enumerate().find(|(at, card)| cards[..*at].contains(card)).map(|(_, &card)| card)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_proxies_are_read_before_docker_is_asked() {
+        for good in ["16g", "64M", "1.5gb", "1GiB", "1024"] {
+            assert!(size(good.to_owned()).is_ok(), "{good}");
+        }
+        for bad in ["", "g", "-1g", "lots", "16 apples", "1.2.3g", "16x"] {
+            assert!(size(bad.to_owned()).is_err(), "{bad}");
+        }
+        for good in ["http://proxy:3128", "https://u:p@ss@proxy.example/", "u:pw@127.0.0.1:9", "socks5h://[::1]:1080"] {
+            assert!(is_proxy(good), "{good}");
+        }
+        for bad in
+            ["nonsense", "http://", "http://:3128", "http:/proxy:1", "a b:1", "ftp://x:1", "http://h:port", "h:1\n"]
+        {
+            assert!(!is_proxy(bad), "{bad}");
+        }
+    }
 }

@@ -44,6 +44,7 @@ impl Sources {
 
     /// One directory with both, as images have it.
     fn of_workspace(cx: &Context, dir: &Path) -> Result<Self, Error> {
+        text(&real(dir))?;
         let places = [PYPTO, PYPTO_LIB].map(|name| dir.join(name));
         if let Some(missing) = places.iter().find(|place| !place.is_dir()) {
             let inside = (dir.join("workspace").join(PYPTO).is_dir()).then(|| dir.join("workspace"));
@@ -141,7 +142,16 @@ fn stays_whole(checkout: &Checkout) -> bool {
 }
 
 fn open(cx: &Context, dir: &Path) -> Result<Checkout, Error> {
-    Ok(Checkout::open(cx, cx.cwd().join(dir))?)
+    let checkout = Checkout::open(cx, cx.cwd().join(dir))?;
+    for path in [checkout.root(), &checkout.dirs.common_dir] {
+        text(path)?;
+    }
+    Ok(checkout)
+}
+
+/// The client's options are text, and one that was bent into it names another place.
+fn text(path: &Path) -> Result<&str, Error> {
+    path.to_str().ok_or_else(|| Error::NotText { path: path.to_owned() })
 }
 
 /// The checkout of PyPTO that the working directory is in.

@@ -165,8 +165,17 @@ fn a_checkout_is_mounted_where_images_have_theirs() {
             "GIT_CONFIG_VALUE_3=/workspace/pypto-lib",
         ]
     );
-    let steps: Vec<String> = fake.plan(&request).steps().unwrap().iter().map(Invocation::to_shell_line).collect();
-    assert_eq!(steps[1..], ["docker cp - pypto-a3-dev:/etc", "docker start --attach --interactive -- pypto-a3-dev"]);
+    let lines = fake.plan(&request).lines().unwrap();
+    assert_eq!(lines[2], "docker start --attach --interactive -- pypto-a3-dev");
+    // What the line sends is the archive that the client would have got.
+    let (make, copy) = lines[1].split_once(" | ").unwrap();
+    assert_eq!(copy, "docker cp - pypto-a3-dev:/etc; rm -r \"$d\"");
+    let listed = Invocation::new("sh").args(["-c", &format!("{make} | tar -xOf -; rm -r \"$d\"")]);
+    let text = listed.run(&pto_test::machine()).unwrap().stdout.text().into_owned();
+    assert!(
+        text.starts_with("[include]\n\tpath = /etc/gitconfig\n[safe]\n\tdirectory = \"/workspace/pypto\"\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -272,6 +281,9 @@ fn proxies_go_by_name_and_no_word_holds_their_value() {
     assert!(has(&words, &["--env", "https_proxy", "--env", "NO_PROXY"]));
     let shown = format!("{words:?} {steps:?} {plan:?} {}", steps[0].to_shell_line());
     assert!(!shown.contains("planted") && !shown.contains("secret@"), "{shown}");
+    let given = Request { proxy: Some("http://planted:secret@proxy:2".to_owned()), ..request };
+    let line = fake.plan(&given).lines().unwrap().remove(0);
+    assert!(line.contains("HTTPS_PROXY=\"$PYPTO_DOCKER_PROXY\" ") && !line.contains("***"), "{line}");
 }
 
 #[test]
@@ -348,6 +360,11 @@ fn nonsense_is_refused_before_docker_is_asked() {
         refused(Request { cache_volume: Some("/host".to_owned()), ..request() }),
         "`/host` is no name of a volume"
     );
+    let size = Request { shm_size: Some("lots".to_owned()), ..request() };
+    assert_eq!(refused(size), "`lots` is no size of `/dev/shm`; expected a number and a unit, as in `16g`");
+    let proxy = refused(Request { proxy: Some("me:pw@".to_owned()), ..request() });
+    assert_eq!(proxy, "the proxy that was given is no address; expected `http://HOST:PORT`");
+    assert!(refused(Request { name: Some("x".repeat(300)), ..request() }).ends_with("is no name of a container"));
     assert_eq!(fake.host.calls(), "");
 }
 
@@ -407,7 +424,7 @@ fn what_is_made_of_something_else_is_not_entered() {
     let other = fake.plan(&with_source);
     fake.container("pypto-a3-dev", "exited", None);
     let error = refused(&fake, &with_source);
-    assert!(matches!(error, Error::NoRecord { running: false, .. }), "{error}");
+    assert!(matches!(error, Error::NoRecord { .. }), "{error}");
     assert!(error.hint().unwrap().ends_with("docker rm pypto-a3-dev"));
 
     // The plan asks for it while there is no such container.
@@ -427,6 +444,25 @@ fn what_is_made_of_something_else_is_not_entered() {
 }
 
 #[test]
+fn a_path_that_is_no_text_is_refused_with_words() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let fake = Fake::new(&["runc", "ascend"]);
+    let odd = repository(&fake.host.root().join(std::ffi::OsStr::from_bytes(b"odd\xff")), &[]);
+    let request = Request { pypto_src: Some(odd), ..Request::new(Series::A3, vec![0]) };
+    let error = Plan::make(&fake.cx(), &request).unwrap_err();
+    assert!(matches!(error, Error::NotText { .. }), "{error}");
+}
+
+#[test]
+fn what_is_paused_is_removed_by_force() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let request = Request::new(Series::A3, vec![0]);
+    fake.container("pypto-a3-dev", "paused", None);
+    let error = fake.plan(&request).enter(|_, _| {}).unwrap_err();
+    assert_eq!(error.removal().unwrap().1, "docker rm --force pypto-a3-dev");
+}
+
+#[test]
 fn a_container_on_its_way_is_left_alone() {
     let mut fake = Fake::new(&["runc", "ascend"]);
     let request = Request::new(Series::A3, vec![0]);
@@ -437,4 +473,24 @@ fn a_container_on_its_way_is_left_alone() {
         (error.to_string().as_str(), error.hint().as_deref()),
         ("container `pypto-a3-dev` is paused", Some("`docker unpause pypto-a3-dev`"))
     );
+}
+
+#[test]
+fn a_card_that_somebody_is_starting_a_container_on_is_waited_for_and_then_refused() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let named = |name: &str, skip: Vec<CheckId>| Request {
+        name: Some(name.to_owned()),
+        skip,
+        ..Request::new(Series::A3, vec![3, 1])
+    };
+    let (first, second) = (fake.plan(&named("first", vec![])), fake.plan(&named("second", vec![CheckId::Card])));
+    fake.container("first", "created", Some(&first)).container("second", "created", Some(&second));
+    // Both were thought through while no container had the cards.
+    assert!(first.refusals().is_empty() && second.refusals().is_empty());
+    let session = first.enter(|_, _| {}).unwrap();
+    let waiting = std::thread::spawn(move || second.enter(|_, _| {}).map(drop));
+    fake.container("first", "running", Some(&first)).listed("first");
+    let refused = waiting.join().unwrap().unwrap_err();
+    assert!(refused.to_string().contains("the running container `first` has card 3, 1"), "{refused}");
+    drop(session);
 }

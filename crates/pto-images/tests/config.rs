@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use pto_images::config::{Config, Findings, Severity};
+use pto_process::Invocation;
 use serde_json::{Value, json};
 
 fn root(file: &str) -> String {
@@ -124,7 +125,8 @@ fn all_mistakes_are_found_at_once() {
 fn what_is_no_json_is_told_with_line_and_column() {
     let parse = |text: &str| Config::parse(Path::new("images.json"), text).unwrap_err().render();
     assert_eq!(parse("{\n  \"version\": 1,\n}"), "error: images.json:3:1: trailing comma");
-    assert!(parse("{\"version\": 1,\n\"version\": 1}").starts_with("error: images.json:2:"), "a key twice");
+    let twice = parse("{\"version\": 1,\n\"version\": 1}");
+    assert!(twice.starts_with("error: images.json at `/version`: the key `version` is there twice\n"), "{twice}");
     assert!(parse("[]").contains("expected an object, found a list"));
 }
 
@@ -158,4 +160,50 @@ fn the_schema_and_the_reader_know_the_same_keys() {
         let known = keys(&schema["properties"]);
         assert!(in_file.is_subset(&known), "{place}: {:?}", in_file.difference(&known).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn mistakes_of_form_hide_no_others() {
+    let found = mistakes(|v| {
+        v["build_jobs"] = "many".into();
+        v["task_max_seconds"] = 0.into();
+        v["images"][0]["enabled"] = "yes".into();
+        v["images"][1]["devices"] = json!(["/dev/ummu:/dev/x:rwm"]);
+        v["images"][2]["name"] = "X86".into();
+    });
+    for place in ["/build_jobs ", "/task_max_seconds ", "/images/0/enabled ", "/images/1/devices ", "/images/2/name "] {
+        assert!(found.iter().any(|found| found.starts_with(place)), "{place}: {found:?}");
+    }
+    let text = root("docker/images.json").replacen("{", "{ \"version\": 1, \"build_jobs\": 2,", 1);
+    let findings = Config::parse(Path::new("images.json"), &text).unwrap_err();
+    let places: Vec<_> = findings.findings.iter().map(|one| one.place.as_str()).collect();
+    assert!(places.contains(&"/version") && places.contains(&"/build_jobs"), "{places:?}");
+}
+
+#[test]
+fn a_password_is_not_repeated() {
+    let found = mistakes(|v| {
+        v["repository"] = "me:s3cret@h.example/x".into();
+        v["images"][0]["cann_repository"] = "me:s3cret@h.example/x".into();
+    });
+    assert!(found.iter().filter(|found| found.contains("`***@h.example/x`")).count() == 2, "{found:?}");
+    assert!(!found.concat().contains("s3cret"));
+}
+
+#[test]
+fn only_a_file_of_some_size_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe");
+    make_pipe(&pipe);
+    for (file, said) in [(Path::new("/dev/zero"), "not a regular file"), (&pipe, "not a regular file")] {
+        let findings = Config::load(file).unwrap_err();
+        assert!(findings.findings[0].message.contains(said), "{findings:?}");
+    }
+    let large = dir.path().join("large");
+    fs_err::write(&large, vec![b' '; (4 << 20) + 1]).unwrap();
+    assert!(Config::load(&large).unwrap_err().findings[0].message.contains("more than 4 MB"));
+}
+
+fn make_pipe(path: &Path) {
+    assert!(Invocation::new("mkfifo").arg(path).run(&pto_test::machine()).unwrap().success());
 }

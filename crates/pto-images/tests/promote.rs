@@ -4,7 +4,7 @@ mod bench;
 
 use bench::{Bench, NAME, PREVIOUS, TAG, TEMPORARY, moves};
 use pto_images::Error;
-use pto_images::promote::{Finish, Names, State, Temporary, status};
+use pto_images::promote::{Finish, Names, State, Temporary, Uploaded, status};
 use pto_loopback::Act;
 use pto_test::registry::push_list;
 
@@ -56,7 +56,11 @@ fn a_registry_that_deletes_no_tags_by_name_keeps_its_digests() {
     bench.gate.decide(|_, _| Act::Pass);
     let report = bench.promote(Finish::Begin).unwrap();
     assert_eq!(report.temporary, Temporary::Unsupported { tag: TEMPORARY.to_owned() });
-    assert!(report.problems()[0].contains("never delete by digest"), "{report:?}");
+    let problem = &report.problems()[0];
+    let removal = format!("`rm -r docker/registry/v2/repositories/{NAME}/_manifests/tags/{TEMPORARY}`");
+    assert!(problem.contains("never delete by digest") && problem.contains(&removal), "{problem}");
+    assert!(bench.record().is_over(), "no further run could do it");
+    assert!(bench.promote(Finish::Resume).unwrap().problems().is_empty(), "it is said once");
     assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
     let now = status(&bench.client(), &Names::new(TAG), Some(&bench.records())).unwrap();
     assert!(now.temporary[0].is_current && !now.is_settled());
@@ -74,6 +78,27 @@ fn a_registry_that_deletes_no_tags_by_name_keeps_its_digests() {
     bench.gate.decide(|_, _| Act::Pass);
     bench.promote(Finish::Undo).unwrap();
     assert_eq!(bench.tags_now(), (Some("one"), Some("one")));
+}
+
+#[test]
+fn tags_of_uploads_that_came_to_no_end_are_removed_with_the_last_one() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), Some("zero"));
+    let killed: Vec<String> = (1..=2).map(|attempt| Names::new(TAG).temporary("99", attempt)).collect();
+    for tag in &killed {
+        let uploaded = Uploaded { temporary: tag.clone(), ..bench.uploaded("other", "new") };
+        bench.registry.set_tag(NAME, tag, &bench.pushed("other").manifest);
+        bench.pass();
+        uploaded.compare(&bench.cx(), &bench.options(), &bench.records()).unwrap_err();
+    }
+    bench.publication("new");
+    assert_eq!(bench.record().earlier, [killed[1].clone(), killed[0].clone()]);
+    let report = bench.promote(Finish::Begin).unwrap();
+    assert_eq!(report.earlier, [Temporary::Removed, Temporary::Removed]);
+    for tag in &killed {
+        assert_eq!(bench.registry.digest_of(NAME, tag), None, "{tag}");
+    }
+    assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pto_container::{BuildPlan, BuildRequest, CheckId, Finding, Series, Stage};
+use pto_container::{BuildPlan, BuildRequest, CheckId, Finding, Series, Stage, shell_line};
 use serde::Serialize;
 
 use super::locked::locked;
@@ -110,11 +110,11 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         false => plan.run(client_line(common)).map_err(|error| failure(&cx, error))?.id,
     };
     if common.json {
-        let commands = commands.iter().map(|command| command.to_shell_line()).collect();
+        let commands = commands.iter().map(shell_line).collect();
         let (image, base, findings) = (&plan.tag, &plan.base, &plan.findings);
         out::json(&Document { schema: "ptokit.container-build/1", image, base, commands, findings, id })?;
     } else if args.dry_run {
-        out::text(&lines(&commands))?;
+        out::text(&lines(&commands.iter().map(shell_line).collect::<Vec<_>>()))?;
     } else {
         out::text(&format!("{} {} ({})\n", style::good("built"), plan.tag, id.unwrap_or_default()))?;
     }

@@ -5,6 +5,7 @@ mod locked;
 mod run;
 mod shell;
 
+use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::Path;
 
@@ -75,8 +76,8 @@ fn announce(common: &Common, text: &str) {
 }
 
 /// Commands that would be run, one per line, to be pasted into a shell.
-fn lines(commands: &[Invocation]) -> String {
-    commands.iter().map(|command| command.to_shell_line() + "\n").collect()
+fn lines(commands: &[String]) -> String {
+    commands.iter().map(|command| format!("{command}\n")).collect()
 }
 
 /// A client's own words, as they come.
@@ -109,15 +110,55 @@ fn typed(cx: &Context) -> String {
     let called = words.next().unwrap_or_default();
     let through_cargo = cx.var_os("CARGO").is_some() && Path::new(&called).file_name() == Some("xtask".as_ref());
     let again = if through_cargo { Invocation::new("cargo").arg("xtask") } else { Invocation::new(called) };
-    again.args(words).to_shell_line()
+    let (words, has_proxy) = without_proxy(words.collect());
+    let variable = if has_proxy { "PYPTO_DOCKER_PROXY=URL " } else { "" };
+    format!("{variable}{}", again.args(words).to_shell_line())
+}
+
+/// Words without a proxy that has a user: a mask in its place would be another proxy, and its own place is the variable.
+fn without_proxy(words: Vec<OsString>) -> (Vec<OsString>, bool) {
+    let (mut kept, mut found, mut words) = (Vec::new(), false, words.into_iter().peekable());
+    let has_user = |word: &OsString| word.to_string_lossy().contains('@');
+    while let Some(word) = words.next() {
+        if word == "--" {
+            kept.push(word);
+            kept.extend(words);
+            break;
+        }
+        if word == "--proxy" && words.peek().is_some_and(has_user) {
+            words.next();
+            found = true;
+        } else if word.to_string_lossy().starts_with("--proxy=") && has_user(&word) {
+            found = true;
+        } else {
+            kept.push(word);
+        }
+    }
+    (kept, found)
 }
 
 /// Prints commands, or a document with them.
-fn show(common: &Common, commands: &[Invocation], document: &impl serde::Serialize) -> Result<Outcome, Failure> {
+fn show(common: &Common, commands: &[String], document: &impl serde::Serialize) -> Result<Outcome, Failure> {
     if common.json {
         out::json(document)?
     } else {
         out::text(&lines(commands))?
     }
     Ok(Outcome::Passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_with_a_password_is_not_typed_again() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let without = |text: &str| without_proxy(words(text));
+        assert_eq!(without("run a3 0 --proxy http://u:p@h:1 --tty"), (words("run a3 0 --tty"), true));
+        assert_eq!(without("run a3 --proxy=u:p@h:1 0"), (words("run a3 0"), true));
+        for kept in ["run a3 0 --proxy http://h:1", "run a3 0 -- x --proxy u@h"] {
+            assert_eq!(without(kept), (words(kept), false));
+        }
+    }
 }

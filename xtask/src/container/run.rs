@@ -120,17 +120,17 @@ fn dry_run(common: &Common, plan: &Plan) -> Result<Result<Outcome, Failure>, pto
         let text = format!("{} {}: {}", style::warning("would be refused:"), finding.check, finding.found);
         announce(common, &text);
     }
-    let commands = plan.steps()?;
+    let lines = plan.lines()?;
     let document = Document {
         schema: "ptokit.container-run/1",
         container: &plan.name,
         image: &plan.image,
         announcement: plan.announcement(),
-        commands: commands.iter().map(|command| command.to_shell_line()).collect(),
+        commands: lines.clone(),
         configuration: &plan.configuration,
         findings: &plan.findings,
     };
-    Ok(show(common, &commands, &document))
+    Ok(show(common, &lines, &document))
 }
 
 fn access(given: &str) -> Result<Access, String> {

@@ -71,7 +71,7 @@ impl BuildTree {
     pub(crate) fn discard(&self, cx: &Context, hands: &Hands) -> Result<(), Error> {
         let record = Record::read(&self.native);
         hands.remove(cx, &Record::path(&self.native))?;
-        let outside = record.iter().flat_map(|record| self.into_the_sources(record));
+        let outside = record.iter().flat_map(|record| self.beside_the_sources(record));
         outside.into_iter().try_for_each(|path| hands.remove(cx, &path))?;
         let is_mark = |path: &Path| path.file_name().is_some_and(|name| name == MARK);
         for dir in self.runtime_products().into_iter().filter(|path| !is_mark(path)) {
@@ -87,7 +87,7 @@ impl BuildTree {
 
     /// Products beside the sources of this checkout. A record is a file like any other: it may have come with a copy of the
     /// directory and tell of the original's products, or of anything at all.
-    fn into_the_sources(&self, record: &Record) -> Vec<PathBuf> {
+    fn beside_the_sources(&self, record: &Record) -> Vec<PathBuf> {
         let is_ours = |path: &PathBuf, digest: &String| {
             let real =
                 path.symlink_metadata().ok().filter(std::fs::Metadata::is_file).and_then(|_| path.canonicalize().ok());

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use pto_platform::{Machine, PairVerdict, Version, supported_pair};
 
+use super::Image;
 use super::findings::Findings;
-use super::{Config, Image};
-use crate::registry::Repository;
+use super::read::Draft;
+use crate::registry::{Repository, without_user};
 
 /// The longest tag that a registry takes.
 const LONGEST_TAG: usize = 128;
@@ -15,50 +16,49 @@ const TEMPORARY: usize = 26;
 const ARCHITECTURES: [&str; 2] = ["arm64", "amd64"];
 const PLATFORMS: [&str; 2] = ["a2a3", "a5"];
 
-pub(super) fn config(config: &Config, findings: &mut Findings) {
-    if config.images.is_empty() {
+pub(super) fn draft(draft: &Draft, findings: &mut Findings) {
+    if draft.images.as_ref().is_some_and(Vec::is_empty) {
         findings.error("/images", "there is no image");
     }
-    if config.task_timeout_seconds <= config.task_max_seconds {
-        let (total, cap) = (config.task_timeout_seconds, config.task_max_seconds);
+    if let (Some(total), Some(cap)) = (draft.task_timeout_seconds, draft.task_max_seconds)
+        && total <= cap
+    {
         let message = format!("{total} s for waiting and running has to exceed the {cap} s of `task_max_seconds`");
         findings.error("/task_timeout_seconds", message);
     }
-    for (key, value) in [("task_max_seconds", config.task_max_seconds), ("build_jobs", config.build_jobs)] {
-        if value == 0 {
+    for (key, value) in [("task_max_seconds", draft.task_max_seconds), ("build_jobs", draft.build_jobs)] {
+        if value == Some(0) {
             findings.error(format!("/{key}"), "expected a number above 0");
         }
     }
-    sources(config, findings);
-    names(config, findings);
-    tags(config, findings);
-    for (index, image) in config.images.iter().enumerate() {
+    sources(draft, findings);
+    names(draft, findings);
+    tags(draft, findings);
+    for (index, image) in draft.images() {
         Checked { image, place: format!("/images/{index}"), findings }.all();
     }
 }
 
-fn sources(config: &Config, findings: &mut Findings) {
-    let texts = [
-        ("/recipe/repository", &config.recipe.repository),
-        ("/recipe/branch", &config.recipe.branch),
-        ("/pypto/repository", &config.pypto.repository),
-        ("/pypto/ref", &config.pypto.reference),
-        ("/pypto_lib/repository", &config.pypto_lib.repository),
-        ("/pypto_lib/ref", &config.pypto_lib.reference),
-    ];
-    for (place, text) in texts {
+fn sources(draft: &Draft, findings: &mut Findings) {
+    let recipe =
+        draft.recipe.iter().flat_map(|it| [("/recipe/repository", &it.repository), ("/recipe/branch", &it.branch)]);
+    let pypto =
+        draft.pypto.iter().flat_map(|it| [("/pypto/repository", &it.repository), ("/pypto/ref", &it.reference)]);
+    let lib = draft.pypto_lib.iter();
+    let lib = lib.flat_map(|it| [("/pypto_lib/repository", &it.repository), ("/pypto_lib/ref", &it.reference)]);
+    for (place, text) in recipe.chain(pypto).chain(lib) {
         // What git would take for an option is no name.
         if text.is_empty() || text.starts_with('-') || text.contains(char::is_whitespace) {
-            findings.error(place, format!("`{text}` is no name for git"));
+            findings.error(place, format!("`{}` is no name for git", without_user(text)));
         } else if text.contains('@') && text.contains("://") {
             findings.error(place, "a user's name or password does not belong here");
         }
     }
 }
 
-fn names(config: &Config, findings: &mut Findings) {
+fn names(draft: &Draft, findings: &mut Findings) {
     let mut seen = BTreeMap::new();
-    for (index, image) in config.images.iter().enumerate() {
+    for (index, image) in draft.images() {
         let place = format!("/images/{index}/name");
         let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if image.name.is_empty() || !image.name.chars().all(is_letter) {
@@ -71,12 +71,12 @@ fn names(config: &Config, findings: &mut Findings) {
 }
 
 /// Each image owns its tag, the one of the version before, and those of its uploads, over all images, enabled or not.
-fn tags(config: &Config, findings: &mut Findings) {
+fn tags(draft: &Draft, findings: &mut Findings) {
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
-    for tag in &config.legacy_tags {
+    for tag in draft.legacy_tags.iter().flatten() {
         owners.insert(tag.clone(), "a legacy tag, which nobody touches".to_owned());
     }
-    for (index, image) in config.images.iter().enumerate() {
+    for (index, image) in draft.images() {
         let (place, names) = (format!("/images/{index}/tag"), image.names());
         for (tag, what) in [(names.current(), "current"), (names.previous(), "previous")] {
             if let Some(owner) = owners.get(tag) {
@@ -86,7 +86,7 @@ fn tags(config: &Config, findings: &mut Findings) {
             }
         }
     }
-    for (index, image) in config.images.iter().enumerate() {
+    for (index, image) in draft.images() {
         for (tag, owner) in owners.iter().filter(|(tag, _)| image.names().is_temporary(tag)) {
             let message = format!("an upload of `{}` could be called `{tag}`, which is {owner}", image.name);
             findings.error(format!("/images/{index}/tag"), message);
@@ -136,8 +136,10 @@ impl Checked<'_> {
 
     fn base(&mut self) {
         if self.image.cann_repository.parse::<Repository>().is_err() {
-            let message =
-                format!("`{}` is no repository; expected `HOST/PATH` without a tag", self.image.cann_repository);
+            let message = format!(
+                "`{}` is no repository; expected `HOST/PATH` without a tag",
+                without_user(&self.image.cann_repository)
+            );
             self.error("cann_repository", message);
         }
         let names_version = self.image.cann_tag.starts_with(&self.image.cann_version);
@@ -217,8 +219,13 @@ impl Checked<'_> {
                 self.error(key, format!("`{script}` is no Python script below pypto-lib"));
             }
         }
-        for device in image.devices.iter().filter(|device| !device.starts_with("/dev/") || device.contains("..")) {
+        for device in image.devices.iter().filter(|device| !is_device(device)) {
             self.error("devices", format!("`{device}` is no device node"));
         }
     }
+}
+
+/// A node by its path alone: after a colon Docker would read a place inside and permissions.
+fn is_device(device: &str) -> bool {
+    device.starts_with("/dev/") && !device.contains("..") && !device.contains([':', ','])
 }

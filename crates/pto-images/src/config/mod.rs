@@ -8,6 +8,7 @@ mod read;
 
 use std::path::{Path, PathBuf};
 
+use pto_context::files;
 use serde::{Deserialize, Serialize};
 
 pub use findings::{Finding, Findings, Severity};
@@ -17,6 +18,8 @@ use crate::registry::{Digest, Platform, Repository};
 
 /// The file's place in the repository.
 pub const FILE: &str = "docker/images.json";
+/// Far above any list of images.
+const LARGEST: u64 = 4 << 20;
 
 /// The whole configuration, in which everything fits together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,9 +114,11 @@ impl Config {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn load(file: &Path) -> Result<(Self, Findings), Findings> {
-        match fs_err::read_to_string(file) {
+        let text = files::bytes(file, LARGEST)
+            .and_then(|bytes| String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is not UTF-8")));
+        match text {
             Ok(text) => Self::parse(file, &text),
-            Err(error) => Err(Findings::of(file, error.to_string())),
+            Err(error) => Err(Findings::of(file, format!("cannot read it: {}", files::reason(&error)))),
         }
     }
 
@@ -123,11 +128,11 @@ impl Config {
     /// Everything that is wrong with it.
     pub fn parse(file: &Path, text: &str) -> Result<(Self, Findings), Findings> {
         let mut findings = Findings::new(file);
-        let config = read::config(file, text, &mut findings);
-        if let Some(config) = &config {
-            check::config(config, &mut findings);
+        let draft = read::draft(text, &mut findings);
+        if let Some(draft) = &draft {
+            check::draft(draft, &mut findings);
         }
-        match config {
+        match draft.and_then(|draft| draft.whole(file)) {
             Some(config) if !findings.has_errors() => Ok((config, findings)),
             _ => Err(findings),
         }

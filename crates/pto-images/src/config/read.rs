@@ -1,21 +1,67 @@
 //! From JSON to a configuration: every key that is missing, unknown or of another type is told, not only the first.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::findings::Findings;
 use super::{Config, Image, RecipeSource, Source};
+use crate::registry::Repository;
 
 /// The only form of the document.
 const VERSION: u32 = 1;
 
-pub(super) fn config(file: &Path, text: &str, findings: &mut Findings) -> Option<Config> {
+/// What could be read. Where something is missing it is no configuration, and all the rest is checked nevertheless.
+pub(super) struct Draft {
+    pub(super) repository: Option<Repository>,
+    pub(super) legacy_tags: Option<Vec<String>>,
+    pub(super) recipe: Option<RecipeSource>,
+    pub(super) pypto: Option<Source>,
+    pub(super) pypto_lib: Option<Source>,
+    pub(super) proxy_required: Option<bool>,
+    pub(super) build_jobs: Option<u32>,
+    pub(super) task_timeout_seconds: Option<u32>,
+    pub(super) task_max_seconds: Option<u32>,
+    /// By their places in the document, where there is a list; `None` for one that lacks something.
+    pub(super) images: Option<Vec<Option<Image>>>,
+}
+
+impl Draft {
+    /// Those that could be read, with their places.
+    pub(super) fn images(&self) -> impl Iterator<Item = (usize, &Image)> {
+        let all = self.images.iter().flatten().enumerate();
+        all.filter_map(|(index, image)| Some((index, image.as_ref()?)))
+    }
+
+    /// The configuration, if nothing is missing.
+    pub(super) fn whole(self, file: &Path) -> Option<Config> {
+        Some(Config {
+            file: file.to_owned(),
+            repository: self.repository?,
+            legacy_tags: self.legacy_tags?,
+            recipe: self.recipe?,
+            pypto: self.pypto?,
+            pypto_lib: self.pypto_lib?,
+            proxy_required: self.proxy_required?,
+            build_jobs: self.build_jobs?,
+            task_timeout_seconds: self.task_timeout_seconds?,
+            task_max_seconds: self.task_max_seconds?,
+            images: self.images?.into_iter().collect::<Option<_>>()?,
+        })
+    }
+}
+
+pub(super) fn draft(text: &str, findings: &mut Findings) -> Option<Draft> {
     let value = match serde_json::from_str::<Strict>(text) {
-        Ok(Strict(value)) => value,
+        Ok(Strict { value, twice }) => {
+            for place in twice {
+                let key = place.rsplit('/').next().unwrap_or_default().to_owned();
+                findings.error(place, format!("the key `{key}` is there twice"));
+            }
+            value
+        }
         Err(error) => {
             let said = error.to_string();
             let message = said.split(" at line ").next().unwrap_or(&said).to_owned();
@@ -28,32 +74,20 @@ pub(super) fn config(file: &Path, text: &str, findings: &mut Findings) -> Option
     if object.required::<u32>("version").is_some_and(|version| version != VERSION) {
         object.wrong("version", &format!("expected {VERSION}"));
     }
-    let config = (
-        object.required("repository"),
-        object.required("legacy_tags"),
-        object.nested("recipe", recipe),
-        object.nested("pypto", source),
-        object.nested("pypto_lib", source),
-        object.required("proxy_required"),
-        object.required("build_jobs"),
-        object.required("task_timeout_seconds"),
-        object.required("task_max_seconds"),
-        object.list("images", image),
-    );
+    let draft = Draft {
+        repository: object.required("repository"),
+        legacy_tags: object.required("legacy_tags"),
+        recipe: object.nested("recipe", recipe),
+        pypto: object.nested("pypto", source),
+        pypto_lib: object.nested("pypto_lib", source),
+        proxy_required: object.required("proxy_required"),
+        build_jobs: object.required("build_jobs"),
+        task_timeout_seconds: object.required("task_timeout_seconds"),
+        task_max_seconds: object.required("task_max_seconds"),
+        images: object.list("images", image),
+    };
     object.finish();
-    Some(Config {
-        file: file.to_owned(),
-        repository: config.0?,
-        legacy_tags: config.1?,
-        recipe: config.2?,
-        pypto: config.3?,
-        pypto_lib: config.4?,
-        proxy_required: config.5?,
-        build_jobs: config.6?,
-        task_timeout_seconds: config.7?,
-        task_max_seconds: config.8?,
-        images: config.9?,
-    })
+    Some(draft)
 }
 
 fn recipe(object: &mut Object<'_>) -> Option<RecipeSource> {
@@ -171,23 +205,19 @@ impl<'a> Object<'a> {
         read
     }
 
-    /// All elements, or nothing if one of them is wrong; each is read in any case.
-    fn list<T>(&mut self, key: &'static str, read: fn(&mut Object<'_>) -> Option<T>) -> Option<Vec<T>> {
+    /// The elements; nothing in the place of one that is wrong.
+    fn list<T>(&mut self, key: &'static str, read: fn(&mut Object<'_>) -> Option<T>) -> Option<Vec<Option<T>>> {
         let Value::Array(items) = self.must(key)? else {
             self.wrong(key, "expected a list");
             return None;
         };
-        let elements: Vec<Option<T>> = items
-            .iter()
-            .enumerate()
-            .map(|(index, item)| {
-                let mut object = Object::of(item, format!("{}/{key}/{index}", self.place), self.findings)?;
-                let read = read(&mut object);
-                object.finish();
-                read
-            })
-            .collect();
-        elements.into_iter().collect()
+        let elements = items.iter().enumerate().map(|(index, item)| {
+            let mut object = Object::of(item, format!("{}/{key}/{index}", self.place), self.findings)?;
+            let read = read(&mut object);
+            object.finish();
+            read
+        });
+        Some(elements.collect())
     }
 
     /// What was not asked for does not exist.
@@ -214,64 +244,76 @@ fn kind(value: &Value) -> &'static str {
 }
 
 /// JSON in which no key stands twice: readers disagree on which one counts.
-struct Strict(Value);
+struct Strict {
+    value: Value,
+    /// The places of keys that stand twice.
+    twice: Vec<String>,
+}
+
+impl Strict {
+    fn plain(value: impl Into<Value>) -> Self {
+        Self { value: value.into(), twice: Vec::new() }
+    }
+}
 
 impl<'de> Deserialize<'de> for Strict {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Self)
+        deserializer.deserialize_any(StrictVisitor)
     }
 }
 
 struct StrictVisitor;
 
 impl<'de> Visitor<'de> for StrictVisitor {
-    type Value = Value;
+    type Value = Strict;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
+    fn visit_bool<E>(self, value: bool) -> Result<Strict, E> {
+        Ok(Strict::plain(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
+    fn visit_i64<E>(self, value: i64) -> Result<Strict, E> {
+        Ok(Strict::plain(value))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
+    fn visit_u64<E>(self, value: u64) -> Result<Strict, E> {
+        Ok(Strict::plain(value))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
+    fn visit_f64<E>(self, value: f64) -> Result<Strict, E> {
+        Ok(Strict::plain(value))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
+    fn visit_str<E>(self, value: &str) -> Result<Strict, E> {
+        Ok(Strict::plain(value))
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_unit<E>(self) -> Result<Strict, E> {
+        Ok(Strict::plain(Value::Null))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(Strict(item)) = seq.next_element()? {
-            items.push(item);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Strict, A::Error> {
+        let (mut items, mut twice) = (Vec::new(), Vec::new());
+        while let Some(item) = seq.next_element::<Strict>()? {
+            twice.extend(item.twice.into_iter().map(|place| format!("/{}{place}", items.len())));
+            items.push(item.value);
         }
-        Ok(items.into())
+        Ok(Strict { value: items.into(), twice })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut fields = BTreeMap::new();
-        let mut ordered = Map::new();
-        while let Some((key, Strict(value))) = map.next_entry::<String, Strict>()? {
-            if fields.insert(key.clone(), ()).is_some() {
-                return Err(A::Error::custom(format!("the key `{key}` is there twice")));
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Strict, A::Error> {
+        let (mut fields, mut twice) = (Map::new(), Vec::new());
+        while let Some((key, found)) = map.next_entry::<String, Strict>()? {
+            twice.extend(found.twice.into_iter().map(|place| format!("/{key}{place}")));
+            if fields.contains_key(&key) {
+                twice.push(format!("/{key}"));
+            } else {
+                fields.insert(key, found.value);
             }
-            ordered.insert(key, value);
         }
-        Ok(Value::Object(ordered))
+        Ok(Strict { value: Value::Object(fields), twice })
     }
 }

@@ -85,6 +85,10 @@ pub struct PromotionReport {
     pub moved: Vec<Moved>,
     /// The tag of the upload.
     pub temporary: Temporary,
+    /// The tags of uploads before it that came to no end.
+    pub earlier: Vec<Temporary>,
+    /// Whether it had come to its end before: what is left was said then.
+    pub was_over: bool,
     /// What an anonymous client sees; `None` if all is as before.
     pub public: Option<Public>,
 }
@@ -93,18 +97,22 @@ impl PromotionReport {
     /// What is not as it should be although the tags are, and what to do.
     pub fn problems(&self) -> Vec<String> {
         let repository = self.reference.rsplit_once(':').map_or(self.reference.as_str(), |(repository, _)| repository);
-        let temporary = match &self.temporary {
+        let name = repository.split_once('/').map_or(repository, |(_, name)| name);
+        let temporary = |temporary: &Temporary| match temporary {
             Temporary::Removed => None,
+            Temporary::Unsupported { .. } if self.was_over => None,
             Temporary::Unsupported { tag } => Some(format!(
                 "`{tag}` is left: this registry does not delete tags by name. Delete that tag of `{repository}` in the \
-                 registry's own interface; never delete by digest, which would take `current` along"
+                 registry's own interface, or on the machine of a plain `docker-registry`, in the `rootdirectory` of its \
+                 configuration: `rm -r docker/registry/v2/repositories/{name}/_manifests/tags/{tag}`; never delete by \
+                 digest, which would take `current` along"
             )),
             Temporary::Remains { tag, problem } => Some(format!(
                 "`{tag}` is left: {problem}. `--resume` tries again, or delete that tag of `{repository}` by name"
             )),
         };
         let public = self.public.as_ref().and_then(|public| public.problem.clone());
-        temporary.into_iter().chain(public).collect()
+        [&self.temporary].into_iter().chain(&self.earlier).filter_map(temporary).chain(public).collect()
     }
 }
 
@@ -300,13 +308,19 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Removes the temporary tag, by its name.
+    /// Removes the temporary tags, by their names. Where the registry cannot do that, no further run can, so it is over.
     fn conclude(mut self, last: Step, public: Option<Public>) -> Result<PromotionReport, Error> {
+        let was_over = self.record.is_over();
         let temporary = match self.record.temporary.clone() {
             Some(tag) => self.remove_temporary(tag)?,
             None => Temporary::Removed,
         };
-        if temporary == Temporary::Removed {
+        let mut earlier = Vec::new();
+        for tag in self.record.earlier.clone() {
+            earlier.push(self.remove_temporary(tag)?);
+        }
+        let remains = |temporary: &Temporary| matches!(temporary, Temporary::Remains { .. });
+        if ![&temporary].into_iter().chain(&earlier).any(remains) {
             self.records.begin(&mut self.record, last)?;
         }
         Ok(PromotionReport {
@@ -317,6 +331,8 @@ impl<'a> Run<'a> {
             previous: self.now.previous,
             moved: self.moved,
             temporary,
+            earlier,
+            was_over,
             public,
         })
     }

@@ -38,6 +38,9 @@ pub struct Record {
     pub tag: String,
     /// The tag under which it was uploaded.
     pub temporary: Option<String>,
+    /// Tags of uploads before it that came to no end: they are removed with this one's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<String>,
     /// What it was built from; a rollback has none.
     pub recipe: Option<Recipe>,
     /// What was tested, by the digest of its configuration.
@@ -136,6 +139,7 @@ impl Record {
             repository: repository.clone(),
             tag: names.current().to_owned(),
             temporary: None,
+            earlier: Vec::new(),
             recipe: None,
             tested: None,
             candidate: None,
@@ -148,6 +152,11 @@ impl Record {
     /// The image's tags.
     pub fn names(&self) -> Names {
         Names::new(&self.tag)
+    }
+
+    /// The tags of its uploads, the last one first.
+    pub fn uploads(&self) -> impl Iterator<Item = &String> {
+        self.temporary.iter().chain(&self.earlier)
     }
 
     /// Whether it came to an end, be it good or taken back.

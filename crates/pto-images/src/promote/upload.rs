@@ -39,10 +39,20 @@ impl Uploaded {
     pub(crate) fn begin(&self, records: &Records) -> Result<Record, Error> {
         let mut record = Record::new(Kind::Promotion, &self.image, &self.repository, &self.names);
         record.temporary = Some(self.temporary.clone());
+        record.earlier = self.earlier(records)?;
         record.recipe = Some(self.recipe.clone());
         record.tested = Some(self.tested.id.clone());
         records.begin(&mut record, Step::Upload)?;
         Ok(record)
+    }
+
+    /// Tags of uploads that were recorded here and came to no end: nothing else knows of them.
+    fn earlier(&self, records: &Records) -> Result<Vec<String>, Error> {
+        let is_same = |record: &Record| record.repository == self.repository && record.names() == self.names;
+        let Some(record) = records.load()?.filter(|record| is_same(record) && !record.is_over()) else {
+            return Ok(Vec::new());
+        };
+        Ok(record.uploads().filter(|tag| **tag != self.temporary && self.names.is_temporary(tag)).cloned().collect())
     }
 
     /// Compares the manifest and the configuration with the tested image, and writes down that they are the same: only then

@@ -15,7 +15,7 @@ pub struct Repository {
 
 /// What is no repository.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no repository; expected `HOST[:PORT]/PATH` in lower case, without a tag")]
+#[error("`{}` is no repository; expected `HOST[:PORT]/PATH` in lower case, without a tag", without_user(.0))]
 pub struct BadRepository(pub String);
 
 impl Repository {
@@ -37,6 +37,14 @@ impl Repository {
     /// Whether the registry is on this machine, where nobody can listen in.
     pub fn is_loopback(&self) -> bool {
         self.host.parse::<Authority>().is_ok_and(|authority| is_loopback(authority.host()))
+    }
+}
+
+/// A name of a repository that was given with a user, as it may be shown. A digest follows an `@` too.
+pub(crate) fn without_user(text: &str) -> String {
+    match text.rsplit_once('@') {
+        Some((_, place)) if !place.starts_with("sha256:") => format!("***@{place}"),
+        _ => text.to_owned(),
     }
 }
 

@@ -15,6 +15,7 @@ mod realm;
 mod reply;
 mod said;
 
+pub(crate) use address::without_user;
 pub use address::{BadRepository, Repository};
 pub use auth::Credentials;
 pub(crate) use client::wait;
