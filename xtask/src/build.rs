@@ -205,10 +205,8 @@ impl From<pto_build::Error> for Failure {
         let said = error.said(LAST_WORDS).map(|said| format!("\n{said}"));
         let message = with_causes(&error) + &said.unwrap_or_default();
         match error.fault() {
-            Fault::Input => Self::usage(message, error.hint()),
-            Fault::Sources => Self::negative(message, error.hint()),
-            Fault::Machine => Self::blocked(message, error.hint()),
             Fault::Interrupt => Self::interrupted_with("run it again: what was half built is discarded".to_owned()),
+            fault => Self::of(fault, message, error.hint()),
         }
     }
 }

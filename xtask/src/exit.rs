@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use pto_context::{is_disk_full, with_causes};
+use pto_context::{Fault, is_disk_full, with_causes};
 use pto_kernel::KernelError;
-use pto_kernel::run::{Fault, KernelStatus, Problem, RunError};
+use pto_kernel::run::{KernelStatus, Problem, RunError};
 use serde::Serialize;
 
 use crate::{out, progress, style};
@@ -111,6 +111,16 @@ impl Failure {
         Self { code: NEGATIVE, message: message.into(), hint: hint.into() }
     }
 
+    /// What a library says of its error, with the exit code of whose it is.
+    pub fn of(fault: Fault, message: String, hint: Option<String>) -> Self {
+        match fault {
+            Fault::Input => Self::usage(message, hint),
+            Fault::Verdict => Self::negative(message, hint),
+            Fault::Machine => Self::blocked(message, hint),
+            Fault::Interrupt => Self::interrupted(),
+        }
+    }
+
     /// The user asked for the end.
     pub fn interrupted() -> Self {
         Self { code: INTERRUPTED, message: "interrupted".to_owned(), hint: None }
@@ -170,14 +180,8 @@ impl Failure {
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
-        let code = match error.fault() {
-            Fault::Kernel => NEGATIVE,
-            Fault::Input => USAGE,
-            Fault::Machine => BLOCKED,
-            Fault::Interrupt => INTERRUPTED,
-        };
         let Problem { message, hint } = Problem::from(&error);
-        Self { code, message, hint }
+        Self::of(error.fault(), message, hint)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pto_build::{Fault, Helpers, PackagesStep, Setup, SetupError, SetupOptions, UvStep, VenvStep, plan_setup, setup};
+use pto_build::{Helpers, PackagesStep, Setup, SetupError, SetupOptions, UvStep, VenvStep, plan_setup, setup};
 use pto_context::{Context, with_causes};
 use serde::Serialize;
 
@@ -175,17 +175,7 @@ impl Places {
 
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
-        by_fault(error.fault(), with_causes(&error), error.hint())
-    }
-}
-
-/// A failure with the exit code of whose it is.
-pub fn by_fault(fault: Fault, message: String, hint: Option<String>) -> Failure {
-    match fault {
-        Fault::Input => Failure::usage(message, hint),
-        Fault::Sources => Failure::negative(message, hint),
-        Fault::Machine => Failure::blocked(message, hint),
-        Fault::Interrupt => Failure::interrupted(),
+        Self::of(error.fault(), with_causes(&error), error.hint())
     }
 }
 

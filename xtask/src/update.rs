@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
-use crate::setup_home::{self, Places, by_fault};
+use crate::setup_home::{self, Places};
 use crate::{doctor, out, style};
 
 /// `update`.
@@ -277,6 +277,6 @@ fn shown(repository: &Path, root: &Path) -> String {
 impl From<UpdateError> for Failure {
     fn from(error: UpdateError) -> Self {
         let said = error.said().map(|said| format!("\n{said}"));
-        by_fault(error.fault(), with_causes(&error) + &said.unwrap_or_default(), error.hint())
+        Self::of(error.fault(), with_causes(&error) + &said.unwrap_or_default(), error.hint())
     }
 }

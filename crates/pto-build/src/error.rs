@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pto_context::Fault;
+
 /// Why something was not set up, built or updated. Each that stops the user names the repository or directory, the state
 /// it is in, and in [`hint`](Error::hint) the command to type.
 #[derive(Debug, thiserror::Error)]
@@ -177,19 +179,6 @@ pub enum Error {
     Interrupted,
 }
 
-/// Whose an error is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// What was given: an option, a file of the checkout, the state of a repository.
-    Input,
-    /// The sources do not compile.
-    Sources,
-    /// The machine lacks something.
-    Machine,
-    /// The user asked for the end.
-    Interrupt,
-}
-
 impl Error {
     /// What to do about it, for people; `None` if the error says all.
     pub fn hint(&self) -> Option<String> {
@@ -255,7 +244,7 @@ impl Error {
             | Self::NotAPatch { .. }
             | Self::PatchRejected { .. } => Fault::Input,
             Self::NotBuilt { source: pto_process::Error::Failed(output), .. } if !output.says_disk_full() => {
-                Fault::Sources
+                Fault::Verdict
             }
             Self::Checkout(pto_checkout::Error::Remote { .. } | pto_checkout::Error::Io { .. }) => Fault::Machine,
             Self::Checkout(_) => Fault::Input,

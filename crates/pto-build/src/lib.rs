@@ -25,8 +25,9 @@ pub use build::{
     ArtifactChange, Became, BuildOptions, BuildPlan, Built, Change, Decision, Input, Inputs, Jobs, PtoIsa,
     PtoIsaSources, Reason, Step, build, plan_build,
 };
-pub use error::{Error, Fault};
+pub use error::Error;
 pub use home::Home;
+pub use pto_context::Fault;
 pub use setup::{
     ACTIVATE, Attempt, Helpers, HelpersStep, PROGRAM, PackagesStep, Plan, Receipt, Requirements, Setup, SetupError,
     SetupOptions, VenvStep, plan_setup, setup,

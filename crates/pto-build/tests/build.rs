@@ -5,6 +5,7 @@ mod support;
 use std::sync::Arc;
 
 use pto_build::{BuildOptions, Decision, Error, Fault, Reason, build, plan_build};
+use pto_checkout::JobLimits;
 use pto_context::{Event, Recorder};
 use pto_test::pypto::Binding;
 use support::{Site, edit, has_make};
@@ -74,7 +75,7 @@ fn edits_are_built_and_nothing_else() {
     let source = site.project.checkout().join("src/core/answer.cpp");
     edit(&source, "return 40", "retrun 40");
     let error = build(&site.cx(), &site.options()).unwrap_err();
-    assert!(matches!(error, Error::NotBuilt { .. }) && error.fault() == Fault::Sources, "{error:?}");
+    assert!(matches!(error, Error::NotBuilt { .. }) && error.fault() == Fault::Verdict, "{error:?}");
     assert!(error.said(40).unwrap().contains("retrun"), "{:?}", error.said(40));
     edit(&source, "retrun 40", "return 41");
     let (mended, events) = cx();
@@ -107,7 +108,7 @@ fn targets_and_jobs_are_the_runtimes_and_the_machines() {
     assert!(wheel.contains("'build.targets=build_package_a5;build_package_sim'"), "{wheel}");
     assert_eq!(plan_build(&cx, &BuildOptions { jobs: Some(1), ..site.options() }).unwrap().jobs.used, 1);
 
-    let limits = site.project.checkout().join(".claude/skills/testing/testing.env");
+    let limits = site.project.checkout().join(JobLimits::FILE);
     fs_err::create_dir_all(limits.parent().unwrap()).unwrap();
     fs_err::write(&limits, "export PYPTO_BUILD_JOBS=1\n").unwrap();
     let built = build(&cx, &site.options()).unwrap();

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use pto_build::{Decision, Error, Reason, build, plan_build};
-use pto_checkout::Owner;
+use pto_checkout::{JobLimits, Owner};
 use pto_test::pypto::{Binding, Python};
 use support::{Site, edit};
 
@@ -17,7 +17,7 @@ const UID: u32 = 47_110;
 fn a_linked_worktree_is_a_build_of_its_own_with_the_limits_of_its_primary() {
     let Some(site) = Site::new(Binding::Plain) else { return };
     let linked = site.project.worktree("feature");
-    let limits = site.project.checkout().join(".claude/skills/testing/testing.env");
+    let limits = site.project.checkout().join(JobLimits::FILE);
     fs_err::create_dir_all(limits.parent().unwrap()).unwrap();
     fs_err::write(&limits, "export PYPTO_BUILD_JOBS=1\n").unwrap();
     edit(&linked.join("src/core/version.cpp"), "0.1.0", "0.3.0");

@@ -10,8 +10,6 @@ use serde::Serialize;
 use crate::checkout::Checkout;
 use crate::error::Error;
 
-/// Below the primary checkout: linked worktrees are on the same machine.
-const FILE: &str = ".claude/skills/testing/testing.env";
 /// On a machine whose owner has not said what it is: enough to get on, and no harm on a small one or a shared one.
 const UNCLASSIFIED: u32 = 2;
 const BUILD: &str = "PYPTO_BUILD_JOBS";
@@ -43,13 +41,21 @@ pub enum LimitSource {
 }
 
 impl JobLimits {
+    /// Where PyPTO keeps them, below the primary checkout: linked worktrees are on the same machine.
+    pub const FILE: &str = ".claude/skills/testing/testing.env";
+
+    /// The file of the machine that a checkout is on, which may not be there.
+    pub fn file(checkout: &Checkout) -> Option<PathBuf> {
+        checkout.primary.as_ref().map(|primary| primary.join(Self::FILE))
+    }
+
     /// The limits of the machine that a checkout is on: its file counts, where that says nothing the environment, and
     /// then two jobs.
     ///
     /// # Errors
     /// A limit is no number above 0, or the file is there and cannot be read.
     pub fn of(cx: &Context, checkout: &Checkout) -> Result<Self, Error> {
-        let file = checkout.primary.as_ref().map(|primary| primary.join(FILE));
+        let file = Self::file(checkout);
         let text = match file.as_ref().map(|file| read(cx, file)) {
             Some(Reading::Text(text)) => text,
             None | Some(Reading::Absent) => String::new(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use pto_checkout::{Checkout, Error, JobLimits, LimitSource, Operation, Pins, Tracking};
 use pto_test::pypto::{Binding, Project};
 
-const LIMITS: &str = ".claude/skills/testing/testing.env";
+const LIMITS: &str = JobLimits::FILE;
 
 fn write(dir: &Path, file: &str, text: &str) {
     let path = dir.join(file);

@@ -2,21 +2,10 @@
 
 use std::path::PathBuf;
 
+use pto_context::Fault;
+
 use crate::checks::Finding;
 use crate::configuration::Difference;
-
-/// Whose it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// What was asked for.
-    Input,
-    /// What is there is not what was asked for.
-    Verdict,
-    /// This machine lacks something.
-    Machine,
-    /// The user asked for the end.
-    Interrupt,
-}
 
 /// Why there is no session. The container that is there, if there is one, is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -234,11 +223,7 @@ impl Error {
     /// Whose it is.
     pub fn fault(&self) -> Fault {
         match self {
-            Self::Docker(error) => match error.fault() {
-                pto_docker::Fault::Input => Fault::Input,
-                pto_docker::Fault::Machine => Fault::Machine,
-                pto_docker::Fault::Interrupt => Fault::Interrupt,
-            },
+            Self::Docker(error) => error.fault(),
             Self::Checkout(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Process(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Lock(error) if error.is_interrupted() => Fault::Interrupt,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pto_checkout::{Checkout, GitDirs};
+use pto_checkout::{Checkout, GitDirs, JobLimits};
 use pto_context::Context;
 
 use crate::error::Error;
@@ -16,8 +16,6 @@ const PYPTO: &str = "pypto";
 const PYPTO_LIB: &str = "pypto-lib";
 /// What a checkout of PyPTO has and others have not.
 const PINS: &str = "toolchain/versions.env";
-/// The job limits of a machine, in the primary checkout.
-const TESTING_ENV: &str = ".claude/skills/testing/testing.env";
 
 /// What a container has of sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +128,7 @@ impl Sources {
 
     /// The job limits of this machine, at their own path.
     fn limits(&mut self, checkout: &Checkout, name: &str) {
-        let file = checkout.primary.as_ref().map(|primary| primary.join(TESTING_ENV));
+        let file = JobLimits::file(checkout);
         let file = file.filter(|file| name == PYPTO && file.is_file());
         self.mounts.extend(file.map(|file| Mount::bind(&file, &file).readonly()));
     }

@@ -2,6 +2,7 @@
 
 mod support;
 
+use pto_checkout::JobLimits;
 use pto_container::{Access, CheckId, DeviceAccess, Error, Plan, Request, Series, container_name};
 use pto_process::Invocation;
 use support::{Fake, checkouts, git, repository, values, words};
@@ -182,7 +183,7 @@ fn a_checkout_is_mounted_where_images_have_theirs() {
 fn a_linked_worktree_keeps_its_path_and_so_does_its_repository() {
     let fake = Fake::new(&["runc", "ascend"]);
     let pypto = checkouts(fake.host.root());
-    let limits = pypto.join(".claude/skills/testing/testing.env");
+    let limits = pypto.join(JobLimits::FILE);
     fs_err::create_dir_all(limits.parent().unwrap()).unwrap();
     fs_err::write(&limits, "export PYPTO_BUILD_JOBS=4\n").unwrap();
     let tree = fake.host.root().canonicalize().unwrap().join("trees/feature, one");
@@ -210,9 +211,9 @@ fn a_linked_worktree_keeps_its_path_and_so_does_its_repository() {
 #[test]
 fn limits_of_the_primary_checkout_are_at_their_own_path() {
     let fake = Fake::new(&["runc", "ascend"]);
-    let pypto = repository(&fake.host.root().join("pypto"), &[".claude/skills/testing/testing.env"]);
+    let pypto = repository(&fake.host.root().join("pypto"), &[JobLimits::FILE]);
     let words = fake.create(&Request { pypto_src: Some(pypto.clone()), ..Request::new(Series::A3, vec![0]) });
-    let file = pypto.join(".claude/skills/testing/testing.env");
+    let file = pypto.join(JobLimits::FILE);
     assert_eq!(values(&words, "--mount")[1], format!("type=bind,source={0},target={0},readonly", file.display()));
 }
 

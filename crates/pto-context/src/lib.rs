@@ -15,6 +15,7 @@
 
 mod error;
 mod event;
+mod fault;
 pub mod files;
 pub mod interrupt;
 mod parallel;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 
 pub use error::{is_disk_full, says_disk_full, with_causes};
 pub use event::{Event, EventSink, Recorder, Silent};
+pub use fault::Fault;
 pub use parallel::{in_parallel, processors};
 pub use seconds::BadSeconds;
 pub use whole_file::{Readable, write_whole};

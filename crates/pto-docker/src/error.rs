@@ -3,23 +3,13 @@
 use std::io;
 use std::path::PathBuf;
 
+use pto_context::Fault;
 use pto_process::Output;
 
 use crate::refusal::{Refusal, classify};
 
 /// How many lines of what the client said are part of a message.
 const LAST_LINES: usize = 4;
-
-/// Whose it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// What was asked for: an image or container that is not there, a name that is taken.
-    Input,
-    /// This machine lacks something.
-    Machine,
-    /// The user asked for the end.
-    Interrupt,
-}
 
 /// Why Docker did not do its work.
 #[derive(Debug, thiserror::Error)]

@@ -25,7 +25,8 @@ mod refusal;
 mod registry;
 
 pub use docker::Docker;
-pub use error::{Error, Fault};
+pub use error::Error;
 pub use private::{PrivateDirectory, private_home};
 pub use proxies::{PROXY_VARIABLES, Proxies};
+pub use pto_context::Fault;
 pub use registry::{Credentials, RegistryClient};

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use pto_context::Fault;
+
 use crate::registry::{Digest, Platform, Problem, RequestFailed};
 
 /// Why something was not done.
@@ -223,19 +225,6 @@ pub enum Error {
     Interrupted,
 }
 
-/// Whose it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// Something that was given.
-    Input,
-    /// Something that this machine or the network lacks.
-    Machine,
-    /// What was looked at is not as it should be.
-    Verdict,
-    /// The user asked for the end.
-    Interrupt,
-}
-
 impl Error {
     pub(crate) fn io(action: &'static str) -> impl FnOnce(std::io::Error) -> Self {
         move |source| Self::Io { action, source }
@@ -246,11 +235,7 @@ impl Error {
         match self {
             Self::Interrupted => Fault::Interrupt,
             Self::Lock(error) if error.is_interrupted() => Fault::Interrupt,
-            Self::Docker(error) => match error.fault() {
-                pto_docker::Fault::Input => Fault::Input,
-                pto_docker::Fault::Machine => Fault::Machine,
-                pto_docker::Fault::Interrupt => Fault::Interrupt,
-            },
+            Self::Docker(error) => error.fault(),
             Self::Registry(_) | Self::Certificates(_) | Self::Io { .. } | Self::Lock(_) => Fault::Machine,
             Self::UpstreamUnknown { .. } | Self::Busy { .. } | Self::NotHere { .. } => Fault::Machine,
             Self::Queue(error) if error.is_interrupted() => Fault::Interrupt,

@@ -10,4 +10,5 @@ pub mod promote;
 pub mod registry;
 pub mod validation;
 
-pub use error::{Error, Fault};
+pub use error::Error;
+pub use pto_context::Fault;

@@ -173,7 +173,7 @@ fn code_of_the_other_generation_is_refused() {
     let world = World::new("sed 's/pipe_barrier(PIPE_ALL)/pipe_barrier(PIPE_V)/' $generated > $out");
     world.plan(&world.cx(), Target::A2a3).unwrap();
     let (fault, message) = world.refused(Target::A5);
-    assert_eq!(fault, Fault::Kernel);
+    assert_eq!(fault, Fault::Verdict);
     let start = "ptoas 0.57 (`DIR/ptoas/ptoas`) wrote code for A3, `pipe_barrier(PIPE_V)` in line ";
     assert!(message.starts_with(start) && message.contains("asked for `a5`\n$ "), "{message}");
 }
@@ -186,7 +186,7 @@ fn a_failing_assembler_is_reported_with_version_end_and_command() {
     ] {
         let world = World::new(behaviour);
         let (fault, message) = world.refused(Target::A2a3);
-        assert_eq!(fault, Fault::Kernel);
+        assert_eq!(fault, Fault::Verdict);
         let start = format!("ptoas 0.57 (`DIR/ptoas/ptoas`) {expected} for `DIR/add_one.pto`\n$ ");
         assert!(message.starts_with(&start) && message.contains("--pto-arch=a3"), "{message}");
     }
@@ -209,7 +209,7 @@ fn an_assembler_that_writes_no_kernel_is_reported() {
         ("mkdir $out", UNREAD),
     ] {
         let (fault, message) = World::new(behaviour).refused(Target::A2a3);
-        assert_eq!(fault, Fault::Kernel);
+        assert_eq!(fault, Fault::Verdict);
         let expected = format!("wrote {found} for `DIR/add_one.pto`, expected C++ with a `__global__` function\n$ ");
         assert!(message.contains(&expected), "{message}");
     }
@@ -219,7 +219,7 @@ fn an_assembler_that_writes_no_kernel_is_reported() {
 fn an_assembler_that_floods_or_hangs_ends_and_what_is_shown_is_read() {
     let world = World::new("head -c 20000000 /dev/zero | tr '\\0' x >&2; echo late >&2; cp $generated $out; exit 1");
     let (fault, message) = world.refused(Target::A2a3);
-    assert_eq!(fault, Fault::Kernel);
+    assert_eq!(fault, Fault::Verdict);
     assert!(message.len() < 100_000 && message.contains("bytes left out ...]"), "{} bytes", message.len());
     let world = World::new("trap '' TERM; while :; do sleep 0.1; done");
     let cx = world.cx().with_var("PTO_COMPILE_TIMEOUT_S", "1");

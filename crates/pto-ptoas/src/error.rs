@@ -3,23 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pto_context::Fault;
+
 use crate::python::Unfit;
 
 /// How many missing libraries are named; the assembler can lack hundreds.
 const SHOWN_LIBRARIES: usize = 5;
-
-/// Whose it is that something did not work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// What was given: an option, a `versions.env`, a wheel.
-    Input,
-    /// This machine lacks something.
-    Machine,
-    /// What came is not what the checkout asks for.
-    Verdict,
-    /// The user asked for the end.
-    Interrupt,
-}
 
 /// One way to make the environment that was tried and failed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-use pto_container::{Error, Fault, Series};
+use pto_container::{Error, Series};
 use pto_context::{Context, with_causes};
 use pto_process::{Invocation, Stream};
 
@@ -49,13 +49,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let (message, hint) = (with_causes(&error), error.hint());
-        match error.fault() {
-            Fault::Input => Self::usage(message, hint),
-            Fault::Machine => Self::blocked(message, hint),
-            Fault::Verdict => Self::negative(message, hint),
-            Fault::Interrupt => Self::interrupted(),
-        }
+        Self::of(error.fault(), with_causes(&error), error.hint())
     }
 }
 

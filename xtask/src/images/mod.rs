@@ -10,7 +10,7 @@ mod test;
 mod validate;
 
 use pto_context::with_causes;
-use pto_images::{Error, Fault};
+use pto_images::Error;
 
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
@@ -59,12 +59,6 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let (message, hint) = (with_causes(&error), error.hint());
-        match error.fault() {
-            Fault::Input => Self::usage(message, hint),
-            Fault::Machine => Self::blocked(message, hint),
-            Fault::Verdict => Self::negative(message, hint),
-            Fault::Interrupt => Self::interrupted(),
-        }
+        Self::of(error.fault(), with_causes(&error), error.hint())
     }
 }

@@ -4,7 +4,7 @@ mod install;
 mod status;
 
 use pto_context::with_causes;
-use pto_ptoas::{Error, Fault};
+use pto_ptoas::Error;
 
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
@@ -38,12 +38,6 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let (message, hint) = (with_causes(&error), error.hint());
-        match error.fault() {
-            Fault::Input => Self::usage(message, hint),
-            Fault::Machine => Self::blocked(message, hint),
-            Fault::Verdict => Self::negative(message, hint),
-            Fault::Interrupt => Self::interrupted(),
-        }
+        Self::of(error.fault(), with_causes(&error), error.hint())
     }
 }

@@ -1,9 +1,9 @@
 //! What can stop a setup, whose fault it is, and what to do about it.
 
+use pto_context::Fault;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::Fault;
 use crate::venv::Unfit;
 
 /// A command that ended badly.

@@ -1,9 +1,9 @@
 //! What can stop an update, and what to do about it.
 
+use pto_context::Fault;
 use std::path::{Path, PathBuf};
 
 use super::state::Blocked;
-use crate::error::Fault;
 
 /// Why an update stopped.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,7 @@ use pto_compile::bisheng::BishengError;
 use pto_compile::cann::CannError;
 use pto_compile::cpu::CpuError;
 use pto_compile::plan::RunError as PlanError;
-use pto_context::{BadSeconds, is_disk_full};
+use pto_context::{BadSeconds, Fault, is_disk_full};
 use pto_golden::{DType, ExprError};
 use pto_launch::{BadDevice, LaunchError, LaunchPath, NoDevice, NoPath};
 use pto_platform::{PlatformError, Target};
@@ -231,19 +231,6 @@ pub enum RunError {
     Interrupted,
 }
 
-/// Whose fault it is, which decides the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// The kernel's source does not compile or link: a negative verdict.
-    Kernel,
-    /// The manifest or the options are malformed.
-    Input,
-    /// This machine lacks something.
-    Machine,
-    /// The user asked for the end.
-    Interrupt,
-}
-
 impl RunError {
     /// Whose fault it is.
     pub fn fault(&self) -> Fault {
@@ -253,16 +240,16 @@ impl RunError {
             Self::Fetch(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Store(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Launch(LaunchError::Interrupted) | Self::Interrupted => Fault::Interrupt,
-            Self::Cpu(error) if error.is_the_kernels() => Fault::Kernel,
+            Self::Cpu(error) if error.is_the_kernels() => Fault::Verdict,
             Self::Assemble(error) if error.is_interrupted() => Fault::Interrupt,
-            Self::Assemble(error) if error.is_the_sources() => Fault::Kernel,
+            Self::Assemble(error) if error.is_the_sources() => Fault::Verdict,
             Self::Assemble(error) if error.is_the_inputs() => Fault::Input,
             Self::Plan(error) if error.is_interrupted() => Fault::Interrupt,
-            Self::Plan(error) if error.is_the_kernels() => Fault::Kernel,
-            Self::Launch(error) if error.is_the_kernels() => Fault::Kernel,
+            Self::Plan(error) if error.is_the_kernels() => Fault::Verdict,
+            Self::Launch(error) if error.is_the_kernels() => Fault::Verdict,
             Self::Launch(error) if error.is_usage() => Fault::Input,
             Self::NoPath(error) if error.is_usage() => Fault::Input,
-            Self::OtherArch { .. } | Self::LinkedWithModel { .. } => Fault::Kernel,
+            Self::OtherArch { .. } | Self::LinkedWithModel { .. } => Fault::Verdict,
             Self::Kernel(_)
             | Self::NotATarget { .. }
             | Self::WrongSoc { .. }

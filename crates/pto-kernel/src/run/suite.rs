@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pto_context::Context;
+use pto_context::{Context, Fault};
 
-use super::error::{Fault, RunError};
+use super::error::RunError;
 use super::kernel_result::{KernelResult, KernelStatus, NotTried, Problem};
 use super::report::Report;
 use super::workshop::Workshop;
@@ -67,7 +67,7 @@ fn not_tried(error: RunError, named: bool) -> Result<NotTried, RunError> {
     let status = match error.fault() {
         Fault::Interrupt => return Err(error),
         Fault::Input if !named && error.is_about_the_target() => KernelStatus::Skipped,
-        Fault::Kernel => KernelStatus::NotBuilt,
+        Fault::Verdict => KernelStatus::NotBuilt,
         Fault::Input => KernelStatus::Malformed,
         Fault::Machine => KernelStatus::Blocked,
     };
