@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use pto_build::{
-    BuildOptions, BuildPlan, Built, Home, Passed, Pull, PullOptions, Repository, Setup, SetupOptions, UpdateError,
-    build, continuation, plan_build, plan_pull, plan_setup, pull, setup, source_of,
+    BuildOptions, BuildPlan, Built, Home, Passed, Pull, PullOptions, Repository, Setup, SetupOptions, build,
+    continuation, plan_build, plan_pull, plan_setup, pull, setup, source_of,
 };
 use pto_context::{Context, with_causes};
 use pto_doctor::{Report, Status, examine};
@@ -271,12 +271,5 @@ fn shown(repository: &Path, root: &Path) -> String {
     match root.strip_prefix(repository) {
         Ok(below) if !below.as_os_str().is_empty() => below.display().to_string(),
         _ => root.display().to_string(),
-    }
-}
-
-impl From<UpdateError> for Failure {
-    fn from(error: UpdateError) -> Self {
-        let said = error.said().map(|said| format!("\n{said}"));
-        Self::of(error.fault(), with_causes(&error) + &said.unwrap_or_default(), error.hint())
     }
 }

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use pto_build::{BuildOptions, Decision, Error, Fault, Reason, build, plan_build};
+use pto_build::{BuildError, BuildOptions, Decision, Error, Fault, Reason, build, plan_build};
 use pto_checkout::JobLimits;
 use pto_context::{Event, Recorder};
 use pto_test::pypto::Binding;
@@ -75,7 +75,7 @@ fn edits_are_built_and_nothing_else() {
     let source = site.project.checkout().join("src/core/answer.cpp");
     edit(&source, "return 40", "retrun 40");
     let error = build(&site.cx(), &site.options()).unwrap_err();
-    assert!(matches!(error, Error::NotBuilt { .. }) && error.fault() == Fault::Verdict, "{error:?}");
+    assert!(matches!(error, Error::Build(BuildError::NotBuilt { .. })) && error.fault() == Fault::Verdict, "{error:?}");
     assert!(error.said(40).unwrap().contains("retrun"), "{:?}", error.said(40));
     edit(&source, "retrun 40", "return 41");
     let (mended, events) = cx();

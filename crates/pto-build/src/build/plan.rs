@@ -15,7 +15,7 @@ use super::record::{Decision, Reason, Record};
 use super::tools::Tools;
 use super::tree::BuildTree;
 use super::wheel::WheelJob;
-use crate::error::Error;
+use crate::error::{Error, HomeError, SourceError};
 use crate::home::Home;
 use crate::patches::{self, Outcome, Patch};
 
@@ -116,7 +116,7 @@ pub fn plan_build(cx: &Context, options: &BuildOptions) -> Result<BuildPlan, Err
 
 /// The top level of the checkout.
 pub(crate) fn source(cx: &Context) -> Result<PathBuf, Error> {
-    Ok(pto_checkout::GitDirs::find(&pypto_source(cx).ok_or(Error::NoSource)?)?.root)
+    Ok(pto_checkout::GitDirs::find(&pypto_source(cx).ok_or(SourceError::NoCheckout)?)?.root)
 }
 
 impl Site {
@@ -149,7 +149,7 @@ impl Site {
     /// The runtime's checkout.
     pub(crate) fn runtime(&self) -> Result<&Checkout, Error> {
         let runtime = self.checkout.submodule(RUNTIME).and_then(|submodule| submodule.checkout.as_ref());
-        runtime.ok_or_else(|| Error::NoRuntime { repository: self.checkout.root().to_owned() })
+        runtime.ok_or_else(|| SourceError::NoRuntime { repository: self.checkout.root().to_owned() }.into())
     }
 
     pub(crate) fn wheel(&self, jobs: u32) -> Result<WheelJob<'_>, Error> {
@@ -206,7 +206,7 @@ impl Site {
             false => self.tools.make.is_some(),
         };
         let fresh = || [NINJA, MAKE].map(str::to_owned).into_iter().find(works);
-        let missing = || Error::NoTool { program: "ninja", home: self.home.root().to_owned() };
+        let missing = || HomeError::NoTool { program: "ninja", home: self.home.root().to_owned() }.into();
         kept.filter(works).or_else(fresh).ok_or_else(missing)
     }
 
@@ -269,6 +269,6 @@ fn check_submodules(checkout: &Checkout) -> Result<(), Error> {
     if missing.is_empty() {
         Ok(())
     } else {
-        Err(Error::Uninitialised { repository: checkout.root().to_owned(), missing })
+        Err(SourceError::Uninitialised { repository: checkout.root().to_owned(), missing }.into())
     }
 }

@@ -77,7 +77,7 @@ impl Record {
     }
 
     pub(crate) fn to_json(&self) -> Result<Vec<u8>, Error> {
-        let failed = |error: serde_json::Error| Error::Io { action: "cannot record the build", source: error.into() };
+        let failed = |error: serde_json::Error| Error::io("cannot record the build")(error.into());
         let mut bytes = serde_json::to_vec_pretty(self).map_err(failed)?;
         bytes.push(b'\n');
         Ok(bytes)

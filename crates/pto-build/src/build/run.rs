@@ -14,7 +14,7 @@ use super::progress::Step;
 use super::pto_isa::{self, PtoIsa};
 use super::record::{Decision, Record};
 use super::turn::Turn;
-use crate::error::Error;
+use crate::error::{BuildError, Error};
 use crate::patches::{self, Outcome};
 
 /// What a build has done.
@@ -136,7 +136,9 @@ impl Work<'_> {
         let step = self.step("install:wheel", "Installing the runtime of", "install the runtime's wheel");
         step.run(cx, &job.install(wheel)).map_err(|error| match error {
             // Not the sources' fault any more.
-            Error::NotBuilt { action, source, .. } => Error::Command { action, place: home.venv(), source },
+            Error::Build(BuildError::NotBuilt { action, source, .. }) => {
+                Error::Command { action, place: home.venv(), source }
+            }
             other => other,
         })?;
         let extension = patches::extension_of(&tools.python.platlib);
@@ -159,7 +161,9 @@ impl Work<'_> {
 
 /// Whether a program came to its own end, and so left no file half written.
 fn ended_by_itself(error: &Error) -> bool {
-    let Error::NotBuilt { source: pto_process::Error::Failed(output), .. } = error else { return false };
+    let Error::Build(BuildError::NotBuilt { source: pto_process::Error::Failed(output), .. }) = error else {
+        return false;
+    };
     matches!(output.status, Status::Exited(_))
 }
 

@@ -8,7 +8,7 @@ use pto_process::{Error as ProcessError, Invocation, Output};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
+use crate::error::{Error, HomeError};
 use crate::home::Home;
 
 /// How long a program may take to say its version.
@@ -85,7 +85,7 @@ impl Tools {
         });
         let [cmake, ninja, make, cc, cxx, ccache] = <[_; 6]>::try_from(found?).expect("one for each name");
         let python = python.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        let missing = |program: &'static str| Error::NoTool { program, home: home.root().to_owned() };
+        let missing = |program: &'static str| HomeError::NoTool { program, home: home.root().to_owned() };
         let uv = which(cx, "uv").ok_or_else(|| missing("uv"))?;
         Ok(Self { cmake: cmake.ok_or_else(|| missing("cmake"))?, ninja, make, cc, cxx, ccache, uv, python })
     }
@@ -95,7 +95,7 @@ impl Python {
     fn ask(cx: &Context, home: &Home) -> Result<Self, Error> {
         let path = home.python();
         if !path.exists() {
-            return Err(Error::NoVenv { python: path });
+            return Err(HomeError::NoVenv { python: path }.into());
         }
         let question = Invocation::new(&path).args(["-c", QUESTION]).deadline(ASKING);
         let output = question
@@ -104,7 +104,7 @@ impl Python {
             .map_err(Error::command("ask Python what it has", &path))?;
         let text = output.stdout.text();
         let facts: Option<Self> = text.lines().next_back().and_then(|line| serde_json::from_str(line).ok());
-        facts.map(|facts| Self { path: path.clone(), ..facts }).ok_or(Error::NoVenv { python: path })
+        facts.map(|facts| Self { path: path.clone(), ..facts }).ok_or(HomeError::NoVenv { python: path }.into())
     }
 
     /// What makes it another one.

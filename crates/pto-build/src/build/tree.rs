@@ -10,7 +10,7 @@ use super::hands::Hands;
 use super::ours::{self, MARK, children};
 use super::plan::RUNTIME;
 use super::record::Record;
-use crate::error::Error;
+use crate::error::{BuildError, Error};
 
 /// How a build directory that was given up is called until it is deleted.
 const DISCARDED: &str = "ptokit-discarded-";
@@ -52,10 +52,10 @@ impl BuildTree {
     /// Refuses a directory with things that no build has made: it would be deleted.
     pub(crate) fn check_ours(&self) -> Result<(), Error> {
         if !self.is_empty() && !ours::is_native(&self.native, &self.root) {
-            return Err(Error::ForeignBuildDirectory { dir: self.native.clone() });
+            return Err(BuildError::ForeignBuildDirectory { dir: self.native.clone() }.into());
         }
         if !self.runtime_products().is_empty() && !ours::is_runtimes(&self.runtime, &self.root.join(RUNTIME)) {
-            return Err(Error::ForeignBuildDirectory { dir: self.runtime.clone() });
+            return Err(BuildError::ForeignBuildDirectory { dir: self.runtime.clone() }.into());
         }
         Ok(())
     }

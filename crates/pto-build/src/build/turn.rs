@@ -36,7 +36,7 @@ impl Turn {
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(source)) => {
                     let action = "cannot lock the directory that is to be built in";
-                    return Err(Error::Io { action, source: naming(dir, &source) });
+                    return Err(Error::io(action)(naming(dir, &source)));
                 }
             }
             if !told {
@@ -45,7 +45,7 @@ impl Turn {
                 cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
             }
             if pto_context::interrupt::requested() {
-                return Err(Error::Interrupted);
+                return Err(Error::interrupted());
             }
             std::thread::sleep(POLL);
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pto_context::Context;
 use pto_process::Invocation;
 
-use super::error::UpdateError;
+use crate::error::{Error, UpdateError};
 use crate::home::PROXIES;
 
 /// Set for the checkout's updater, so that it does not hand over once more.
@@ -36,14 +36,14 @@ pub struct Passed {
 ///
 /// # Errors
 /// [`UpdateError::NoUpdater`].
-pub fn continuation(cx: &Context, src: &Path, home: &Path, passed: &Passed) -> Result<Option<Invocation>, UpdateError> {
+pub fn continuation(cx: &Context, src: &Path, home: &Path, passed: &Passed) -> Result<Option<Invocation>, Error> {
     if cx.var_os(GUARD).is_some() {
         return Ok(None);
     }
     let looked_for: Vec<PathBuf> = UPDATERS.iter().map(|updater| src.join(updater)).collect();
     let Some(updater) = looked_for.iter().find(|updater| updater.is_file()) else {
         if src.join(RECIPE).is_dir() {
-            return Err(UpdateError::NoUpdater { src: src.to_path_buf(), looked_for });
+            return Err(UpdateError::NoUpdater { src: src.to_path_buf(), looked_for }.into());
         }
         return Ok(None);
     };
@@ -73,7 +73,7 @@ pub fn continuation(cx: &Context, src: &Path, home: &Path, passed: &Passed) -> R
 mod tests {
     use super::*;
 
-    fn line(cx: &Context, src: &Path, passed: &Passed) -> Result<Option<String>, UpdateError> {
+    fn line(cx: &Context, src: &Path, passed: &Passed) -> Result<Option<String>, Error> {
         let command = continuation(cx, src, Path::new("/home"), passed)?;
         Ok(command.map(|command| command.to_shell_line().replace(&src.display().to_string(), "@")))
     }

@@ -6,12 +6,12 @@ use pto_checkout::{Checkout, Tracking};
 use pto_context::Context;
 use serde::{Deserialize, Serialize};
 
-use super::error::UpdateError;
 use super::incoming::Incoming;
 use super::managed::Managed;
 use super::state::{Blocked, State};
 use super::ways::Ways;
 use crate::build::RUNTIME;
+use crate::error::{Error, UpdateError};
 
 /// The repository that has the runtime.
 pub(super) const PYPTO: &str = "pypto";
@@ -86,7 +86,7 @@ pub(super) struct Planner<'a> {
 
 impl Planner<'_> {
     /// Plans one repository. `None` if it is blocked, which is noted.
-    pub(super) fn repository(&mut self, name: &'static str, dir: &Path) -> Result<Option<Repository>, UpdateError> {
+    pub(super) fn repository(&mut self, name: &'static str, dir: &Path) -> Result<Option<Repository>, Error> {
         let checkout = Checkout::open(self.cx, dir)?;
         let noted = self.blocked.len();
         self.own_state(&checkout)?;
@@ -115,7 +115,7 @@ impl Planner<'_> {
     }
 
     /// What the repository's own state forbids.
-    fn own_state(&mut self, checkout: &Checkout) -> Result<(), UpdateError> {
+    fn own_state(&mut self, checkout: &Checkout) -> Result<(), Error> {
         let Some(head) = &checkout.head else {
             let switch = self.ways(checkout)?.out_of_nothing();
             self.block(checkout, State::Unborn { switch });
@@ -142,7 +142,7 @@ impl Planner<'_> {
     }
 
     /// What is in no commit, or was begun and not ended. Whether there is anything.
-    fn changes(&mut self, checkout: &Checkout) -> Result<bool, UpdateError> {
+    fn changes(&mut self, checkout: &Checkout) -> Result<bool, Error> {
         // A submodule that was moved or changed inside is looked at by itself.
         let own = |paths: &[String]| -> Vec<String> {
             paths.iter().filter(|path| checkout.submodule(path).is_none()).cloned().collect()
@@ -165,14 +165,14 @@ impl Planner<'_> {
         Ok(true)
     }
 
-    fn block_without_remote(&mut self, checkout: &Checkout, branch: &str, upstream: &str) -> Result<(), UpdateError> {
+    fn block_without_remote(&mut self, checkout: &Checkout, branch: &str, upstream: &str) -> Result<(), Error> {
         let offered = self.ways(checkout)?.to_follow(branch, Some(upstream));
         let (branch, upstream) = (branch.to_owned(), upstream.to_owned());
         self.block(checkout, State::NoRemote { branch, upstream, offered });
         Ok(())
     }
 
-    pub(super) fn ways(&self, checkout: &Checkout) -> Result<Ways<'_>, UpdateError> {
+    pub(super) fn ways(&self, checkout: &Checkout) -> Result<Ways<'_>, Error> {
         Ways::of(self.cx, checkout)
     }
 
@@ -184,7 +184,7 @@ impl Planner<'_> {
         branch: &str,
         upstream: &str,
         moves: &mut Vec<Move>,
-    ) -> Result<Option<String>, UpdateError> {
+    ) -> Result<Option<String>, Error> {
         let head = checkout.head.clone().unwrap_or_default();
         let setting = |key: &str| {
             let setting = format!("branch.{branch}.{key}");
@@ -200,7 +200,7 @@ impl Planner<'_> {
         };
         let tip = match incoming.tip(&remote, &merge) {
             // It was deleted there, and what was fetched of it once is still here.
-            Err(UpdateError::NoSuchRef { .. }) => {
+            Err(Error::Update(UpdateError::NoSuchRef { .. })) => {
                 self.block_without_remote(checkout, branch, upstream)?;
                 return Ok(None);
             }

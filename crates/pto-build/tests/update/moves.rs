@@ -1,6 +1,6 @@
 //! What an update moves, and where to.
 
-use pto_build::{How, PullOptions, UpdateError, pull};
+use pto_build::{Error, How, PullOptions, UpdateError, pull};
 
 use crate::support::{World, assert_same, moves, snapshot, text};
 
@@ -121,7 +121,7 @@ fn a_remote_that_does_not_answer_is_named() {
     fs_err::rename(world.project.remote("pypto-lib"), world.project.dir().join("gone")).unwrap();
     let before = snapshot(&world.project.dir());
     let error = world.pull().unwrap_err();
-    assert!(matches!(&error, UpdateError::Remote { remote, .. } if remote == "origin"), "{error}");
+    assert!(matches!(&error, Error::Update(UpdateError::Remote { remote, .. }) if remote == "origin"), "{error}");
     let text = pto_context::with_causes(&error);
     assert!(text.contains(&world.lib().display().to_string()), "{text}");
     assert!(error.hint().unwrap().contains("--no-pull"), "{:?}", error.hint());
