@@ -56,10 +56,9 @@ pub fn build(cx: &Context, options: &BuildOptions) -> Result<Built, Error> {
         pto_isa::obtain(&site.cx, &site.run_as, &site.tree.runtime, &isa.commit, &options.pto_isa)?;
     }
     let work = Work { site: &site, plan: &plan, chosen: Chosen::of(options), hands: Hands::of(&site.run_as) };
-    let wheel = work.compile()?;
-    let artifacts = Artifacts::of(&site.tree.native)?.files.into_keys();
-    let artifacts =
-        artifacts.filter(|path| path.as_os_str() != CACHE).map(|path| site.tree.native.join(path)).collect();
+    let (wheel, artifacts) = work.compile()?;
+    let artifacts = artifacts.native.files.into_keys().filter(|path| path.as_os_str() != CACHE);
+    let artifacts = artifacts.map(|path| site.tree.native.join(path)).collect();
     let (extension, recorded_state) = work.install(&wheel)?;
     Ok(Built {
         plan: BuildPlan { patches, ..plan },
@@ -82,7 +81,7 @@ impl Work<'_> {
     /// Builds both parts, and writes down what that came to. From the first object that is touched until then there is no
     /// record, so that a build that is killed is discarded by the next one. A compiler that refuses a source is no such
     /// thing: the objects that it made are as good as before.
-    fn compile(&self) -> Result<PathBuf, Error> {
+    fn compile(&self) -> Result<(PathBuf, Artifacts), Error> {
         let native = &self.site.tree.native;
         let cx = &self.site.cx;
         if let Decision::Fresh { reason } = &self.plan.decision {
@@ -95,19 +94,20 @@ impl Work<'_> {
             self.configure()?;
         }
         self.hands.remove(cx, &Record::path(native))?;
-        let result = self.native().and_then(|()| self.wheel());
-        if result.as_ref().err().is_none_or(ended_by_itself) {
-            let record = Record::new(self.plan.inputs.clone(), Artifacts::of(native)?);
-            self.hands.write(cx, &Record::path(native), &record.to_json()?)?;
-        }
-        result
+        let wheel = match self.native().and_then(|()| self.wheel()) {
+            Err(error) if !ended_by_itself(&error) => return Err(error),
+            ended => ended,
+        };
+        let record = Record::new(self.plan.inputs.clone(), Artifacts::of(&self.site.tree)?);
+        self.hands.write(cx, &Record::path(native), &record.to_json()?)?;
+        Ok((wheel?, record.artifacts))
     }
 
     fn configure(&self) -> Result<(), Error> {
         let (cx, native) = (&self.site.cx, &self.site.tree.native);
         self.hands.write(cx, &native.join(QUERY), b"")?;
         let step = self.step("configure", "Configuring", "configure the native build");
-        step.run(cx, &self.site.configure(&self.plan.generator)).map(drop)
+        step.run(cx, &self.site.configure(&self.plan.generator, self.plan.jobs.used)).map(drop)
     }
 
     fn native(&self) -> Result<(), Error> {
