@@ -50,13 +50,14 @@ pub enum Became {
 }
 
 impl Artifacts {
-    /// Takes down what is in a build directory that CMake has configured.
-    pub(crate) fn of(build: &Path) -> Result<Self, Error> {
-        let targets = targets(build).unwrap_or_default();
+    /// Takes down what is in a build directory that CMake has configured; `None` where CMake has not said what it makes: what
+    /// is not taken down can be changed unseen.
+    pub(crate) fn of(build: &Path) -> Result<Option<Self>, Error> {
+        let Some(targets) = targets(build) else { return Ok(None) };
         let files = targets.into_iter().chain([PathBuf::from(CACHE)]);
         let digest = |path: PathBuf| Some((digest(&build.join(&path))?, path));
         let files = files.filter_map(digest).map(|(digest, path)| (path, digest)).collect();
-        Ok(Self { files, objects: objects(build)? })
+        Ok(Some(Self { files, objects: objects(build)? }))
     }
 
     /// What differs from what was taken down.
@@ -90,8 +91,8 @@ pub(crate) fn digest(path: &Path) -> Option<String> {
     }
 }
 
-/// What the newest reply of CMake says its targets make.
-fn targets(build: &Path) -> Option<Vec<PathBuf>> {
+/// What the newest reply of CMake says its targets make; `None` if there is no whole one.
+pub(crate) fn targets(build: &Path) -> Option<Vec<PathBuf>> {
     let reply = build.join(REPLY);
     let names = std::fs::read_dir(&reply).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let index = json(&reply.join(names.filter(|name| name.starts_with("index-")).max()?))?;
@@ -99,9 +100,10 @@ fn targets(build: &Path) -> Option<Vec<PathBuf>> {
     let model = json(&reply.join(model["jsonFile"].as_str()?))?;
     let configurations = model["configurations"].as_array()?.iter();
     let targets = configurations.filter_map(|configuration| configuration["targets"].as_array()).flatten();
-    let files = targets.filter_map(|target| json(&reply.join(target["jsonFile"].as_str()?)));
+    let files = targets.map(|target| json(&reply.join(target["jsonFile"].as_str()?))).collect::<Option<Vec<_>>>()?;
     let artifacts = |target: Value| target["artifacts"].as_array().cloned().unwrap_or_default();
-    let paths = files.flat_map(artifacts).filter_map(|artifact| Some(PathBuf::from(artifact["path"].as_str()?)));
+    let paths = files.into_iter().flat_map(artifacts);
+    let paths = paths.filter_map(|artifact| Some(PathBuf::from(artifact["path"].as_str()?)));
     // Objects are looked at by themselves.
     Some(paths.filter(|path| !is_object(path)).collect())
 }
