@@ -205,7 +205,7 @@ impl From<pto_build::Error> for Failure {
         let said = error.said(LAST_WORDS).map(|said| format!("\n{said}"));
         let message = with_causes(&error) + &said.unwrap_or_default();
         match error.fault() {
-            Fault::Interrupt => Self::interrupted_with("run it again: what was half built is discarded".to_owned()),
+            Fault::Interrupt => Self::interrupted_with("run it again: it goes on from what is whole".to_owned()),
             fault => Self::of(fault, message, error.hint()),
         }
     }

@@ -106,7 +106,7 @@ fn text(path: &Path) -> String {
 #[test]
 fn the_public_checkout_is_set_up_built_and_works() {
     let Some(public) = Public::new() else { return };
-    public.xtask(&["setup"]).expect(0);
+    let _ = public.xtask(&["setup"]).expect(0);
     assert_eq!(public.build(), "fresh");
     let python = public.home().join("venv/bin/python");
     let script = public.dir.path().join("prints.py");
@@ -118,7 +118,7 @@ fn the_public_checkout_is_set_up_built_and_works() {
     };
     let printed = prints();
     assert!(printed.stdout.contains("pl.tensor.add(a, b)"), "{printed}");
-    public.command(&python, &["-c", "import simpler, _task_interface"]).expect(0);
+    let _ = public.command(&python, &["-c", "import simpler, _task_interface"]).expect(0);
     assert_eq!(public.git(&public.src(), &["status", "--porcelain"]), "", "nothing but sources is seen");
 
     // Nothing changed; then one source.

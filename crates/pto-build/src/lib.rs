@@ -15,6 +15,7 @@ mod build;
 mod error;
 mod home;
 pub mod patches;
+mod process;
 mod reach;
 mod setup;
 mod update;

@@ -60,13 +60,15 @@ pub enum Became {
 }
 
 impl Artifacts {
-    /// Takes down what is in the directories of a build that CMake has configured.
-    pub(crate) fn of(tree: &BuildTree) -> Result<Self, Error> {
-        let named = targets(&tree.native).unwrap_or_default().into_iter().chain([PathBuf::from(CACHE)]);
-        Ok(Self {
+    /// Takes down what is in the directories of a build; `None` where CMake has not said what it makes: what is not taken down
+    /// can be changed unseen.
+    pub(crate) fn of(tree: &BuildTree) -> Result<Option<Self>, Error> {
+        let Some(targets) = targets(&tree.native) else { return Ok(None) };
+        let named = targets.into_iter().chain([PathBuf::from(CACHE)]);
+        Ok(Some(Self {
             native: Products::of(&tree.native, &found_below(tree, &tree.native)?, named),
             runtime: Products::of(&tree.runtime, &found_below(tree, &tree.runtime)?, []),
-        })
+        }))
     }
 
     /// What differs from what was taken down. Of the project's own by its path below the build directory, of the runtime in
@@ -121,8 +123,8 @@ pub(crate) fn digest(path: &Path) -> Option<String> {
     }
 }
 
-/// What the newest reply of CMake says its targets make.
-fn targets(build: &Path) -> Option<Vec<PathBuf>> {
+/// What the newest reply of CMake says its targets make; `None` if there is no whole one.
+pub(crate) fn targets(build: &Path) -> Option<Vec<PathBuf>> {
     let reply = build.join(REPLY);
     let names = std::fs::read_dir(&reply).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let index = json(&reply.join(names.filter(|name| name.starts_with("index-")).max()?))?;
@@ -130,9 +132,10 @@ fn targets(build: &Path) -> Option<Vec<PathBuf>> {
     let model = json(&reply.join(model["jsonFile"].as_str()?))?;
     let configurations = model["configurations"].as_array()?.iter();
     let targets = configurations.filter_map(|configuration| configuration["targets"].as_array()).flatten();
-    let files = targets.filter_map(|target| json(&reply.join(target["jsonFile"].as_str()?)));
+    let files = targets.map(|target| json(&reply.join(target["jsonFile"].as_str()?))).collect::<Option<Vec<_>>>()?;
     let artifacts = |target: Value| target["artifacts"].as_array().cloned().unwrap_or_default();
-    let paths = files.flat_map(artifacts).filter_map(|artifact| Some(PathBuf::from(artifact["path"].as_str()?)));
+    let paths = files.into_iter().flat_map(artifacts);
+    let paths = paths.filter_map(|artifact| Some(PathBuf::from(artifact["path"].as_str()?)));
     // Objects are looked at by themselves.
     Some(paths.filter(|path| !is_object(path)).collect())
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pto_checkout::{Checkout, Git, Pins, RunAs, remote};
 use pto_context::{Context, Event};
+use pto_platform::{Sources, pto_isa_sources};
 use pto_process::masked;
 use serde::Serialize;
 
@@ -33,11 +34,8 @@ pub struct PtoIsaSources {
 
 impl Default for PtoIsaSources {
     fn default() -> Self {
-        Self {
-            url: "https://github.com/hw-native-sys/pto-isa.git".to_owned(),
-            mirror: "https://gitcode.com/luohuan40/pto-isa.git".to_owned(),
-            pause: Duration::from_secs(2),
-        }
+        let Sources { repository, mirror } = pto_isa_sources();
+        Self { url: repository.to_owned(), mirror: mirror.to_owned(), pause: Duration::from_secs(2) }
     }
 }
 

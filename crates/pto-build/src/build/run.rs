@@ -6,9 +6,10 @@ use pto_context::{Context, Event};
 use pto_process::Status;
 use serde::Serialize;
 
-use super::artifacts::{Artifacts, CACHE, QUERY};
+use super::artifacts::{self, Artifacts, QUERY};
 use super::chosen::Chosen;
 use super::hands::Hands;
+use super::interrupted;
 use super::plan::{BuildOptions, BuildPlan, Site, source};
 use super::progress::Step;
 use super::pto_isa::{self, PtoIsa};
@@ -56,9 +57,10 @@ pub fn build(cx: &Context, options: &BuildOptions) -> Result<Built, Error> {
         pto_isa::obtain(&site.cx, &site.run_as, &site.tree.runtime, &isa.commit, &options.pto_isa)?;
     }
     let work = Work { site: &site, plan: &plan, chosen: Chosen::of(options), hands: Hands::of(&site.run_as) };
-    let (wheel, artifacts) = work.compile()?;
-    let artifacts = artifacts.native.files.into_keys().filter(|path| path.as_os_str() != CACHE);
-    let artifacts = artifacts.map(|path| site.tree.native.join(path)).collect();
+    let wheel = work.compile()?;
+    let artifacts = artifacts::targets(&site.tree.native).unwrap_or_default();
+    let artifacts =
+        artifacts.into_iter().map(|path| site.tree.native.join(path)).filter(|path| path.exists()).collect();
     let (extension, recorded_state) = work.install(&wheel)?;
     Ok(Built {
         plan: BuildPlan { patches, ..plan },
@@ -79,9 +81,8 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Builds both parts, and writes down what that came to. From the first object that is touched until then there is no
-    /// record, so that a build that is killed is discarded by the next one. A compiler that refuses a source is no such
-    /// thing: the objects that it made are as good as before.
-    fn compile(&self) -> Result<(PathBuf, Artifacts), Error> {
+    /// record, so that a build that is killed is discarded by the next one.
+    fn compile(&self) -> Result<PathBuf, Error> {
         let native = &self.site.tree.native;
         let cx = &self.site.cx;
         if let Decision::Fresh { reason } = &self.plan.decision {
@@ -92,15 +93,55 @@ impl Work<'_> {
             self.site.tree.claim(cx, &self.hands)?;
             self.chosen.note(cx, &self.hands, native)?;
             self.configure()?;
+        } else {
+            self.site.tree.sweep(cx, &self.hands)?;
+            if artifacts::targets(native).is_none() {
+                let message = format!("`{}` does not say what CMake makes: asking it again", native.display());
+                cx.emit(Event::Finished { task: "decide:build".to_owned(), message });
+                self.configure()?;
+            }
         }
         self.hands.remove(cx, &Record::path(native))?;
-        let wheel = match self.native().and_then(|()| self.wheel()) {
-            Err(error) if !ended_by_itself(&error) => return Err(error),
-            ended => ended,
+        let built = self.native();
+        let is_native_whole = built.is_ok();
+        let result = built.and_then(|()| self.wheel());
+        if result.as_ref().map_or_else(|error| self.leaves_whole(error, is_native_whole), |_| true) {
+            self.record()?;
+        }
+        result
+    }
+
+    /// Writes down what was built with what.
+    fn record(&self) -> Result<(), Error> {
+        let (cx, native) = (&self.site.cx, &self.site.tree.native);
+        let Some(artifacts) = Artifacts::of(&self.site.tree)? else {
+            let message = format!(
+                "CMake does not say what it makes in `{}`, so this build is not recorded and the next one begins from scratch",
+                native.display()
+            );
+            cx.emit(Event::Warning { message });
+            return Ok(());
         };
-        let record = Record::new(self.plan.inputs.clone(), Artifacts::of(&self.site.tree)?);
-        self.hands.write(cx, &Record::path(native), &record.to_json()?)?;
-        Ok((wheel?, record.artifacts))
+        let record = Record::new(self.plan.inputs.clone(), artifacts);
+        self.hands.write(cx, &Record::path(native), &record.to_json()?)
+    }
+
+    /// Whether the next build may go on with what a build has left that did not succeed.
+    fn leaves_whole(&self, error: &Error, is_native_whole: bool) -> bool {
+        // A compiler that refuses a source leaves the objects that it made as good as before.
+        if ended_by_itself(error) {
+            return true;
+        }
+        // Once it is interrupted, a process starts no child, not even one that writes as the owner.
+        if !error.is_interrupted() || self.site.run_as.is_other() {
+            return false;
+        }
+        let Site { cx, tree, .. } = self.site;
+        if is_native_whole {
+            // What the runtime is built with, its own project says; what that leaves half written, nobody knows.
+            return tree.give_up_runtime(cx, &self.hands).is_ok();
+        }
+        interrupted::is_gone_on_with(&self.plan.generator, &tree.native)
     }
 
     fn configure(&self) -> Result<(), Error> {

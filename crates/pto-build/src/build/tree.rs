@@ -75,10 +75,7 @@ impl BuildTree {
         hands.remove(cx, &Record::path(&self.native))?;
         let outside = record.iter().flat_map(|record| self.beside_the_sources(record));
         outside.into_iter().try_for_each(|path| hands.remove(cx, &path))?;
-        let is_mark = |path: &Path| path.file_name().is_some_and(|name| name == MARK);
-        for dir in self.products(&self.runtime).into_iter().filter(|path| !is_mark(path)) {
-            self.give_up(cx, hands, &dir)?;
-        }
+        self.give_up_runtime(cx, hands)?;
         if self.native.is_symlink() || !self.give_up(cx, hands, &self.native)? {
             // A link, or a disk of its own: only what is in it can go.
             let children = children(&self.native).into_iter().filter(|path| !is_mark(path));
@@ -111,8 +108,14 @@ impl BuildTree {
         if build == self.runtime { all.filter(is_product).collect() } else { all.collect() }
     }
 
+    /// Moves what builds of the runtime have made out of the way of the next one.
+    pub(crate) fn give_up_runtime(&self, cx: &Context, hands: &Hands) -> Result<(), Error> {
+        let products = self.products(&self.runtime).into_iter().filter(|path| !is_mark(path));
+        products.into_iter().try_for_each(|path| self.give_up(cx, hands, &path).map(drop))
+    }
+
     /// Deletes what was given up, also by a run that was killed then.
-    fn sweep(&self, cx: &Context, hands: &Hands) -> Result<(), Error> {
+    pub(crate) fn sweep(&self, cx: &Context, hands: &Hands) -> Result<(), Error> {
         let left = children(&self.aside);
         let name = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(DISCARDED));
         left.into_iter().filter(name).try_for_each(|path| hands.remove(cx, &path))
@@ -131,4 +134,8 @@ impl BuildTree {
         }
         Ok(moved)
     }
+}
+
+fn is_mark(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == MARK)
 }

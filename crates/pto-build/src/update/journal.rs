@@ -13,6 +13,7 @@ use super::managed;
 use super::plan::{How, Move};
 use crate::build::Hands;
 use crate::error::{Error, UpdateError};
+use crate::process::Process;
 
 /// How long to wait for a git that dies with the update that was killed.
 const DYING: Duration = Duration::from_secs(5);
@@ -228,11 +229,6 @@ pub(super) fn remove_locks_in(root: &Path, git_dirs: [&PathBuf; 2]) -> Result<()
 
 /// A git that works below a directory.
 fn git_at_work(root: &Path) -> Option<u32> {
-    let processes = std::fs::read_dir("/proc").ok()?.flatten();
-    let pids = processes.filter_map(|process| process.file_name().to_str()?.parse::<u32>().ok());
-    pids.into_iter().find(|pid| {
-        let of = |what: &str| PathBuf::from(format!("/proc/{pid}/{what}"));
-        let is_git = std::fs::read_to_string(of("comm")).is_ok_and(|name| name.starts_with("git"));
-        is_git && std::fs::read_link(of("cwd")).is_ok_and(|cwd| cwd.starts_with(root))
-    })
+    let is_git = |process: &Process| process.name().is_some_and(|name| name.starts_with("git"));
+    Process::all().find(|process| is_git(process) && process.is_in(root)).map(|process| process.pid)
 }
