@@ -98,7 +98,7 @@ impl Place {
     }
 }
 
-/// The address that a line of a patch adds: `+	url = ...`.
+/// The address that a line of a patch adds: `+ url = ...`.
 fn added_url(line: &str) -> Option<&str> {
     let value = line.strip_prefix('+')?.trim_start().strip_prefix("url")?.trim_start().strip_prefix('=')?;
     Some(value.trim().trim_matches('"'))
