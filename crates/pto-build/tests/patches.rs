@@ -174,7 +174,7 @@ fn the_state_is_written_as_doctor_compares_it() {
     let bench = Bench { project: site.project };
     fs_err::create_dir(bench.dir()).unwrap();
     bench.patch("more", &[(HEADER, "SLOTS 8", "SLOTS 32")]);
-    let site = Site { project: bench.project };
+    let site = Site::of(bench.project);
     let (cx, root) = (site.cx(), site.runtime());
     let file = site.project.home().join("dist-state.json");
     let read = || parse_dist_state(&fs_err::read_to_string(&file).unwrap());

@@ -27,6 +27,11 @@ impl Site {
     pub(crate) fn with(binding: Binding, python: &Python) -> Self {
         let project = Project::new(binding);
         project.install(python);
+        Self::of(project)
+    }
+
+    /// Of a project that has its home.
+    pub(crate) fn of(project: Project) -> Self {
         Self { project, more: Vec::new() }
     }
 
