@@ -194,7 +194,7 @@ fn the_release_of_ptoas_that_was_pulled_is_fetched_and_installed() {
     server.script(&path, [Reply::body(fs_err::read(&wheel).unwrap())]);
     let update = || -> serde_json::Value {
         let mut update = command(&project, Path::new(env!("CARGO_BIN_EXE_xtask")));
-        let variable = std::env::var("PATH").unwrap();
+        let variable = project.cx().var("PATH").unwrap();
         update.env("PATH", format!("{}:{variable}", tools.display())).env("PTOKIT_PTOAS_URL", server.url("/releases"));
         Ran::from(update.args(["update", "--skip-doctor", "--json"]).output().unwrap()).expect(0).json()
     };
