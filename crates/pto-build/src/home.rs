@@ -97,8 +97,8 @@ impl Home {
 /// What children look for a proxy in.
 pub(crate) const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
-/// The surroundings of children that fetch something: through a proxy, if one was given.
-pub(crate) fn with_proxy(cx: &Context, proxy: Option<&str>) -> Context {
+/// The surroundings of children that fetch something: through a proxy for HTTP and HTTPS, if one was given.
+pub fn with_proxy(cx: &Context, proxy: Option<&str>) -> Context {
     proxy.map_or_else(|| cx.clone(), |proxy| PROXIES.iter().fold(cx.clone(), |cx, name| cx.with_var(*name, proxy)))
 }
 

@@ -113,6 +113,10 @@ fn targets_and_jobs_are_the_runtimes_and_the_machines() {
     assert!(!command("build").contains("build_package_a5") && !command("configure").contains("build_package_a5"));
     let wheel = command("make the runtime's wheel");
     assert!(wheel.contains("'build.targets=build_package_a5;build_package_sim'"), "{wheel}");
+    for limit in ["CMAKE_BUILD_PARALLEL_LEVEL=2 ", "MAKEFLAGS=-j2 ", "MAX_JOBS=2 "] {
+        assert!(wheel.contains(limit), "{limit}: {wheel}");
+    }
+    assert!(command("configure").contains("-DCMAKE_BUILD_PARALLEL_LEVEL=2"), "{}", command("configure"));
     assert_eq!(plan_build(&cx, &BuildOptions { jobs: Some(1), ..site.options() }).unwrap().jobs.used, 1);
 
     let limits = site.project.checkout().join(JobLimits::FILE);

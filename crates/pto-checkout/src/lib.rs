@@ -30,6 +30,7 @@ mod jobs;
 mod operation;
 mod owner;
 mod pins;
+mod reach;
 pub mod remote;
 mod run_as;
 mod submodule;

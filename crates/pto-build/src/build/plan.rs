@@ -195,7 +195,7 @@ impl Site {
         match Record::read(&self.tree.native) {
             _ if options.clean => fresh(Reason::Asked),
             Err(reason) => fresh(reason),
-            Ok(record) => record.compare(inputs, &self.tree.native),
+            Ok(record) => record.compare(inputs, &self.tree),
         }
     }
 
@@ -230,11 +230,11 @@ impl Site {
         }
         if !decision.is_incremental() {
             let there = (!self.tree.is_empty()).then(|| self.tree.native.clone());
-            let there: Vec<PathBuf> = there.into_iter().chain(self.tree.runtime_products()).collect();
+            let there: Vec<PathBuf> = there.into_iter().chain(self.tree.products(&self.tree.runtime)).collect();
             if !there.is_empty() {
                 steps.push(step("discard", &self.run_as.command("rm").args(["-rf", "--"]).args(there)));
             }
-            steps.push(step("configure", &self.configure(generator)));
+            steps.push(step("configure", &self.configure(generator, jobs)));
         }
         steps.push(step("build", &self.native_build(jobs)));
         steps.push(step("make the runtime's wheel", &wheel.make(&self.cx)));
@@ -242,8 +242,8 @@ impl Site {
         Ok(steps)
     }
 
-    pub(crate) fn configure(&self, generator: &str) -> Invocation {
-        self.native().configure(generator, &self.settings)
+    pub(crate) fn configure(&self, generator: &str, jobs: u32) -> Invocation {
+        self.native().configure(generator, &self.settings, jobs)
     }
 
     pub(crate) fn native_build(&self, jobs: u32) -> Invocation {

@@ -114,7 +114,7 @@ impl Work<'_> {
     /// Writes down what was built with what.
     fn record(&self) -> Result<(), Error> {
         let (cx, native) = (&self.site.cx, &self.site.tree.native);
-        let Some(artifacts) = Artifacts::of(native)? else {
+        let Some(artifacts) = Artifacts::of(&self.site.tree)? else {
             let message = format!(
                 "CMake does not say what it makes in `{}`, so this build is not recorded and the next one begins from scratch",
                 native.display()
@@ -148,7 +148,7 @@ impl Work<'_> {
         let (cx, native) = (&self.site.cx, &self.site.tree.native);
         self.hands.write(cx, &native.join(QUERY), b"")?;
         let step = self.step("configure", "Configuring", "configure the native build");
-        step.run(cx, &self.site.configure(&self.plan.generator)).map(drop)
+        step.run(cx, &self.site.configure(&self.plan.generator, self.plan.jobs.used)).map(drop)
     }
 
     fn native(&self) -> Result<(), Error> {

@@ -16,6 +16,8 @@ use crate::error::{BuildError, Error};
 const DISCARDED: &str = "ptokit-discarded-";
 /// Below the runtime's build directory, the checkout of PTO-ISA: no product of a build.
 pub(crate) const PTO_ISA: &str = "pto-isa";
+/// Which the runtime locks beside it while it looks for one.
+const PTO_ISA_LOCK: &str = ".pto-isa.lock";
 /// How the names of those begin that the user had changed before they were replaced.
 pub(crate) const KEPT_PTO_ISA: &str = "pto-isa.previous";
 
@@ -54,7 +56,7 @@ impl BuildTree {
         if !self.is_empty() && !ours::is_native(&self.native, &self.root) {
             return Err(BuildError::ForeignBuildDirectory { dir: self.native.clone() }.into());
         }
-        if !self.runtime_products().is_empty() && !ours::is_runtimes(&self.runtime, &self.root.join(RUNTIME)) {
+        if !self.products(&self.runtime).is_empty() && !ours::is_runtimes(&self.runtime, &self.root.join(RUNTIME)) {
             return Err(BuildError::ForeignBuildDirectory { dir: self.runtime.clone() }.into());
         }
         Ok(())
@@ -91,22 +93,24 @@ impl BuildTree {
             real.is_some_and(|real| real.starts_with(&self.root)) && artifacts::digest(path).as_ref() == Some(digest)
         };
         let products =
-            record.artifacts.files.iter().filter(|(path, digest)| path.is_absolute() && is_ours(path, digest));
+            record.artifacts.native.files.iter().filter(|(path, digest)| path.is_absolute() && is_ours(path, digest));
         products.map(|(path, _)| path.clone()).collect()
     }
 
-    /// What builds of the runtime have made.
-    pub(crate) fn runtime_products(&self) -> Vec<PathBuf> {
+    /// What builds have made in one of the directories.
+    pub(crate) fn products(&self, build: &Path) -> Vec<PathBuf> {
         let is_product = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default();
-            name != PTO_ISA && !name.as_encoded_bytes().starts_with(KEPT_PTO_ISA.as_bytes())
+            ![PTO_ISA, PTO_ISA_LOCK].iter().any(|own| name == *own)
+                && !name.as_encoded_bytes().starts_with(KEPT_PTO_ISA.as_bytes())
         };
-        children(&self.runtime).into_iter().filter(is_product).collect()
+        let all = children(build).into_iter();
+        if build == self.runtime { all.filter(is_product).collect() } else { all.collect() }
     }
 
     /// Moves what builds of the runtime have made out of the way of the next one.
     pub(crate) fn give_up_runtime(&self, cx: &Context, hands: &Hands) -> Result<(), Error> {
-        let products = self.runtime_products().into_iter().filter(|path| !is_mark(path));
+        let products = self.products(&self.runtime).into_iter().filter(|path| !is_mark(path));
         products.into_iter().try_for_each(|path| self.give_up(cx, hands, &path).map(drop))
     }
 

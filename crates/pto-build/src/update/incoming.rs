@@ -1,7 +1,7 @@
 //! What a remote has, looked at without changing the repository: new objects go into a directory of their own, and no ref
 //! is written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_checkout::{Checkout, Git};
 use pto_context::Context;
@@ -35,8 +35,8 @@ const SCRATCH: &str = "ptokit-incoming-";
 const ALIVE: &str = "ptokit.lock";
 
 /// Deletes what updates that were killed have left: those whose lock nobody holds.
-pub(super) fn sweep(cx: &Context) {
-    let entries = std::fs::read_dir(cx.temp_dir()).into_iter().flatten().flatten();
+fn sweep(temp: &Path) {
+    let entries = std::fs::read_dir(temp).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(SCRATCH)) {
         let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let lock = pto_context::files::open_regular(&entry.path().join(ALIVE));
@@ -50,8 +50,10 @@ impl<'a> Incoming<'a> {
     pub(super) fn of(cx: &'a Context, checkout: &Checkout) -> Result<Self, Error> {
         let git = checkout.git(cx)?;
         git.run_as().prepare()?;
-        let failed = |source| pto_store::Error::place("cannot look at what a remote has", &cx.temp_dir(), source);
-        let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(cx.temp_dir()).map_err(failed)?;
+        let temp = git.run_as().temp_dir(cx);
+        sweep(&temp);
+        let failed = |source| pto_store::Error::place("cannot look at what a remote has", &temp, source);
+        let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&temp).map_err(failed)?;
         let alive = std::fs::File::create(scratch.path().join(ALIVE)).map_err(failed)?;
         alive.lock().map_err(failed)?;
         if git.run_as().is_other() {

@@ -3,6 +3,7 @@
 //! No branch is left, nothing is reset, and what is in no commit is not touched. A plan is made first, without changing
 //! anything: what a remote has is looked at beside the repository. Then everything is carried out in order.
 
+mod arriving;
 mod continuation;
 mod gitmodules;
 mod half_clone;
@@ -21,6 +22,7 @@ use pto_checkout::{Checkout, Git, GitDirs};
 use pto_context::{Context, Event};
 use serde::Serialize;
 
+pub use arriving::Arriving;
 pub use continuation::{Passed, continuation};
 pub use plan::{How, Move, Repository};
 pub use state::{Blocked, State};
@@ -51,6 +53,8 @@ pub struct PullOptions {
 pub struct Pull {
     /// Each that is there.
     pub repositories: Vec<Repository>,
+    /// What PyPTO's checkout has afterwards; `None` if it stays where it is.
+    pub arriving: Option<Arriving>,
 }
 
 /// The repositories of an update.
@@ -112,7 +116,6 @@ pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, Error> {
     let places = Places::of(cx, options)?;
     let cx = &with_proxy(cx, options);
     let _turns = places.turns(cx)?;
-    incoming::sweep(cx);
     let home = Home::of(cx, options.home.as_deref());
     let clear_up = || places.journals().try_for_each(|journal| journal.clear_up(cx, home.root()));
     clear_up()?;
@@ -137,13 +140,14 @@ pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, Error> {
 fn planned(cx: &Context, options: &PullOptions, places: &Places) -> Result<(Pull, Option<Managed>), Error> {
     let home = Home::of(cx, options.home.as_deref());
     let remote_submodules = options.remote_submodules;
-    let mut planner = Planner { cx, home: home.root(), remote_submodules, blocked: Vec::new(), managed: None };
+    let mut planner =
+        Planner { cx, home: home.root(), remote_submodules, blocked: Vec::new(), managed: None, arriving: None };
     let mut repositories = Vec::new();
     for (name, dirs) in &places.0 {
         repositories.extend(planner.repository(name, &dirs.root)?);
     }
     if planner.blocked.is_empty() {
-        Ok((Pull { repositories }, planner.managed))
+        Ok((Pull { repositories, arriving: planner.arriving }, planner.managed))
     } else {
         Err(UpdateError::Blocked(planner.blocked).into())
     }

@@ -6,6 +6,7 @@ use pto_checkout::{Checkout, Tracking};
 use pto_context::Context;
 use serde::{Deserialize, Serialize};
 
+use super::arriving::Arriving;
 use super::incoming::Incoming;
 use super::managed::Managed;
 use super::state::{Blocked, State};
@@ -85,6 +86,8 @@ pub(super) struct Planner<'a> {
     pub(super) home: &'a Path,
     /// What the runtime has of them.
     pub(super) managed: Option<Managed>,
+    /// What PyPTO's checkout gets.
+    pub(super) arriving: Option<Arriving>,
 }
 
 impl Planner<'_> {
@@ -111,6 +114,9 @@ impl Planner<'_> {
         let Some(to) = self.fast_forward(&checkout, &incoming, branch, &upstream.name, &mut moves)? else {
             return Ok(None);
         };
+        if name == PYPTO && !moves.is_empty() {
+            self.arriving = Some(Arriving::of(&incoming, &to)?);
+        }
         self.submodules(&checkout, &incoming, &to, &mut moves)?;
         let root = checkout.root().to_path_buf();
         let repository = Repository { name, root, branch: branch.clone(), upstream: upstream.name.clone(), moves };

@@ -30,7 +30,7 @@ impl Site {
         Self::of(project)
     }
 
-    /// Of a project that has its home.
+    /// Of a project whose Python is there.
     pub(crate) fn of(project: Project) -> Self {
         Self { project, more: Vec::new() }
     }
