@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use pto_checkout::{Checkout, JobLimits, LimitSource, Owner, RunAs, pypto_source};
+use pto_checkout::{Checkout, JobLimits, LimitSource, Owner, RunAs};
 use pto_context::Context;
+use pto_context::places::pypto_source;
 use pto_process::Invocation;
 use serde::Serialize;
 
