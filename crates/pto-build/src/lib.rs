@@ -33,8 +33,8 @@ pub use setup::{
     SetupOptions, VenvStep, plan_setup, setup,
 };
 pub use update::{
-    Blocked, How, Move, Passed, Pull, PullOptions, Repository, State, UpdateError, continuation, plan_pull, pull,
-    source_of,
+    Blocked, How, Move, Passed, Pull, PullOptions, Repository, State, UpdateError, branch_standing, continuation,
+    plan_pull, pull, source_of,
 };
 pub use uv::{UvChoice, UvStep};
 pub use venv::{PythonFacts, PythonVersion, Standing, Unfit, examine};

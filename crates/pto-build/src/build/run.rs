@@ -1,6 +1,7 @@
 //! The build itself.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use pto_context::{Context, Event};
 use pto_process::Status;
@@ -95,9 +96,12 @@ impl Work<'_> {
             self.configure()?;
         }
         self.hands.remove(cx, &Record::path(native))?;
-        let result = self.native().and_then(|()| self.wheel());
+        let begun = SystemTime::now();
+        let extension = self.native();
+        let begun = extension.is_ok().then_some(begun);
+        let result = extension.and_then(|()| self.wheel());
         if result.as_ref().err().is_none_or(ended_by_itself) {
-            let record = Record::new(self.plan.inputs.clone(), Artifacts::of(native)?);
+            let record = Record::new(self.plan.inputs.clone(), Artifacts::of(native)?, begun);
             self.hands.write(cx, &Record::path(native), &record.to_json()?)?;
         }
         result

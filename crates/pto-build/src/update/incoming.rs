@@ -59,10 +59,6 @@ impl<'a> Incoming<'a> {
         Ok(Self { cx, git, root: checkout.root().to_path_buf(), objects, scratch, _alive: alive })
     }
 
-    pub(super) fn git(&self) -> &Git {
-        &self.git
-    }
-
     /// The commit of a branch of a remote now.
     pub(super) fn tip(&self, remote: &str, name: &str) -> Result<String, UpdateError> {
         let asking = self.git.exchanging(self.cx)?.args(["ls-remote", "--quiet", "--", remote, name]);

@@ -11,6 +11,7 @@ mod journal;
 mod managed;
 mod plan;
 mod room;
+mod standing;
 mod state;
 mod submodules;
 mod ways;
@@ -24,6 +25,7 @@ use serde::Serialize;
 pub use continuation::{Passed, continuation};
 pub use error::UpdateError;
 pub use plan::{How, Move, Repository};
+pub use standing::branch_standing;
 pub use state::{Blocked, State};
 
 use crate::build::Turn;
