@@ -144,7 +144,10 @@ fn built_text(cx: &Context, args: &Args, built: &Built) -> String {
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<10} {value}");
     };
-    for artifact in &built.artifacts {
+    // What CMake makes beside the sources is what Python imports; static libraries and test programs stay in `build`.
+    let by_products = plan.source.join("build");
+    let (inner, outer): (Vec<_>, Vec<_>) = built.artifacts.iter().partition(|path| path.starts_with(&by_products));
+    for artifact in if outer.is_empty() { inner } else { outer } {
         line("extension", path(cx, artifact));
     }
     line("runtime", built.extension.as_ref().map_or_else(|| path(cx, &built.wheel), |extension| path(cx, extension)));
@@ -205,7 +208,7 @@ impl From<pto_build::Error> for Failure {
         let said = error.said(LAST_WORDS).map(|said| format!("\n{said}"));
         let message = with_causes(&error) + &said.unwrap_or_default();
         match error.fault() {
-            Fault::Interrupt => Self::interrupted_with("run it again: what was half built is discarded".to_owned()),
+            Fault::Interrupt => Self::interrupted_with("run it again: it goes on from what is whole".to_owned()),
             fault => Self::of(fault, message, error.hint()),
         }
     }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use pto_build::{Helpers, PackagesStep, Setup, SetupError, SetupOptions, UvStep, VenvStep, plan_setup, setup};
-use pto_context::{Context, with_causes};
+use pto_build::{Helpers, PackagesStep, Setup, SetupOptions, UvStep, VenvStep, plan_setup, setup};
+use pto_context::Context;
 use serde::Serialize;
 
 use crate::exit::{Failure, Outcome};
@@ -170,12 +170,6 @@ impl Places {
         let cx = common.context()?;
         let named = named.into_iter().filter_map(|(name, dir)| Some((name, cx.cwd().join(dir.as_ref()?))));
         Ok(named.collect::<Vec<_>>().into_iter().fold(cx, |cx, (name, dir)| cx.with_var(name, dir)))
-    }
-}
-
-impl From<SetupError> for Failure {
-    fn from(error: SetupError) -> Self {
-        Self::of(error.fault(), with_causes(&error), error.hint())
     }
 }
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use pto_build::{
-    BuildOptions, BuildPlan, Built, Home, Passed, Pull, PullOptions, Repository, Setup, SetupOptions, UpdateError,
-    build, continuation, plan_build, plan_pull, plan_setup, pull, setup, source_of,
+    BuildOptions, BuildPlan, Built, Home, Passed, Pull, PullOptions, Repository, Setup, SetupOptions, build,
+    continuation, plan_build, plan_pull, plan_setup, pull, setup, source_of, with_proxy,
 };
 use pto_context::{Context, with_causes};
 use pto_doctor::{Report, Status, examine};
@@ -71,8 +71,8 @@ enum Ptoas<'a> {
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
-    let cx = args.places.context(&args.common)?;
-    setup_home::checked_proxy(args.proxy.as_deref())?;
+    let proxy = setup_home::checked_proxy(args.proxy.as_deref())?;
+    let cx = with_proxy(&args.places.context(&args.common)?, proxy.as_deref());
     let src = source_of(&cx, None)?;
     let job = Job { args, home: Home::of(&cx, None), cx, src };
     if args.dry_run { job.show_plan() } else { job.perform() }
@@ -88,15 +88,14 @@ struct Job<'a> {
 impl Job<'_> {
     fn show_plan(&self) -> Result<Outcome, Failure> {
         let pull = self.wants_pull().then(|| plan_pull(&self.cx, &self.pull_options())).transpose()?;
-        let continues = continuation(&self.cx, &self.src, self.home.root(), &self.passed())?;
+        let arriving = pull.as_ref().and_then(|pull| pull.arriving.as_ref());
+        let continues = continuation(&self.cx, &self.src, self.home.root(), &self.passed(), arriving)?;
         let continues_with = continues.map(|command| command.to_shell_line());
         let mut plan = Planned::default();
         if continues_with.is_none() {
             plan.ptoas = Some(status(&self.cx, &self.pin(), None)?);
             plan.setup = Some(plan_setup(&self.cx, &self.setup_options()?)?);
-            // Without an environment there is nothing to say yet; with one, a build that cannot be is said now.
-            plan.build =
-                self.home.python().exists().then(|| plan_build(&self.cx, &self.build_options())).transpose()?;
+            plan.build = self.build_plan(pull.as_ref())?;
         }
         if self.args.common.json {
             out::json(&Document {
@@ -115,9 +114,22 @@ impl Job<'_> {
         Ok(Outcome::Passed)
     }
 
+    /// Without an environment there is nothing to say yet. With one, a build that cannot be is said now, unless something
+    /// arrives first: a submodule that is missing may be what is cloned.
+    fn build_plan(&self, pull: Option<&Pull>) -> Result<Option<BuildPlan>, Failure> {
+        if !self.home.python().exists() {
+            return Ok(None);
+        }
+        let moves = pull.into_iter().flat_map(|pull| &pull.repositories).any(|repository| !repository.moves.is_empty());
+        match plan_build(&self.cx, &self.build_options()) {
+            Err(_) if moves => Ok(None),
+            planned => Ok(Some(planned?)),
+        }
+    }
+
     fn perform(&self) -> Result<Outcome, Failure> {
         let pulled = self.wants_pull().then(|| pull(&self.cx, &self.pull_options())).transpose()?;
-        if let Some(go_on) = continuation(&self.cx, &self.src, self.home.root(), &self.passed())? {
+        if let Some(go_on) = continuation(&self.cx, &self.src, self.home.root(), &self.passed(), None)? {
             // Its output is ours from here on.
             if let (Some(pulled), false) = (&pulled, self.args.common.json) {
                 out::text(&pull_text(pulled, false))?;
@@ -209,7 +221,8 @@ impl Job<'_> {
             return text + &format!("  then      {command}\n");
         }
         let ptoas = plan.ptoas.as_ref();
-        let pinned = ptoas.and_then(|status| status.pinned.as_ref()).map(|pinned| pinned.version.clone());
+        let here = ptoas.and_then(|status| status.pinned.as_ref()).map(|pinned| pinned.version.clone());
+        let pinned = pull.and_then(|pull| pull.arriving.as_ref()).map_or(here, |arriving| arriving.ptoas.clone());
         text += &format!("  ptoas     {}\n", pinned.unwrap_or_else(|| "nothing is pinned".to_owned()));
         if let Some(setup) = &plan.setup {
             let count = setup.plan.helpers.refresh.len();
@@ -217,6 +230,7 @@ impl Job<'_> {
         }
         text += &match &plan.build {
             Some(plan) => format!("  build     `{}` with {} jobs\n", plan.source.display(), plan.jobs.used),
+            None if self.home.python().exists() => "  build     of what arrives\n".to_owned(),
             None => format!("  build     once there is `{}`: cargo xtask setup\n", self.home.venv().display()),
         };
         text + if self.args.skip_doctor { "" } else { "  doctor    all checks\n" }
@@ -271,12 +285,5 @@ fn shown(repository: &Path, root: &Path) -> String {
     match root.strip_prefix(repository) {
         Ok(below) if !below.as_os_str().is_empty() => below.display().to_string(),
         _ => root.display().to_string(),
-    }
-}
-
-impl From<UpdateError> for Failure {
-    fn from(error: UpdateError) -> Self {
-        let said = error.said().map(|said| format!("\n{said}"));
-        Self::of(error.fault(), with_causes(&error) + &said.unwrap_or_default(), error.hint())
     }
 }

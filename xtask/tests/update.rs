@@ -72,6 +72,9 @@ fn the_checkouts_own_updater_goes_on_with_what_was_pulled() {
     let commit = project.push("pypto", "docker/scripts/pypto-update.sh", script);
     let plan = xtask(&project, &["update", "--dry-run", "--json"]).expect(0).json();
     assert_eq!(plan["pull"]["repositories"][0]["moves"][0]["to"], commit.as_str());
+    // It is not here yet.
+    let continues_with = plan["continues_with"].as_str().unwrap();
+    assert!(continues_with.contains("docker/scripts/pypto-update.sh --no-pull"), "{plan}");
     let ran = xtask(&project, &["update", "--jobs", "2", "--skip-doctor"]).expect(7);
     let theirs = format!("theirs: --no-pull --jobs 2 --skip-doctor (1) in {}", project.home().display());
     assert_eq!(ran.stdout.lines().last().unwrap(), theirs, "{ran}");
@@ -93,12 +96,32 @@ fn a_project_is_pulled_built_and_examined() {
     project.install(&python);
     install_ptoas(&project);
     fetch_pto_isa_from_here(&project);
+    // A build that cannot be yet is no reason not to say what comes before it.
+    let versions = fs_err::read_to_string(project.checkout().join("toolchain/versions.env")).unwrap();
+    project.push("pypto", "toolchain/versions.env", &versions.replace("v0.61", "v0.62"));
+    project.git(&project.checkout(), &["submodule", "--quiet", "deinit", "--all"]);
+    let early = xtask(&project, &["update", "--dry-run"]).expect(0);
+    for text in ["`runtime` would go to ", "  ptoas     v0.62\n", "  build     of what arrives\n"] {
+        assert!(early.stdout.contains(text), "{text}: {early}");
+    }
+    project.git(&project.checkout(), &["submodule", "--quiet", "update", "--init"]);
+    project.push("pypto", "toolchain/versions.env", &versions);
+
     let commit = project.push("pypto", "docs/news.md", "new\n");
     let plan = xtask(&project, &["update", "--dry-run", "--json"]).expect(0).json();
     assert_eq!((&plan["done"], &plan["ptoas"]["verdict"]), (&false.into(), &"as-pinned".into()));
     assert_eq!(plan["build"]["decision"]["kind"], "fresh");
 
-    let done = xtask(&project, &["update", "--skip-doctor", "--json"]).expect(0).json();
+    // Everything that is fetched goes through the proxy, PTO-ISA as well.
+    let (git, asked) = (project.home().join("bin/git"), project.dir().join("asked"));
+    let script = format!("#!/bin/sh\necho \"$HTTPS_PROXY $*\" >>{}\nexec /usr/bin/git \"$@\"\n", asked.display());
+    write(&git, &script, 0o755);
+    let proxy = "http://127.0.0.1:9";
+    let done = xtask(&project, &["update", "--skip-doctor", "--json", "--proxy", proxy]).expect(0).json();
+    fs_err::remove_file(git).unwrap();
+    let asked = fs_err::read_to_string(asked).unwrap();
+    let clone = asked.lines().find(|line| line.contains("clone ")).expect("PTO-ISA is cloned");
+    assert!(clone.starts_with(proxy) && clone.contains("pto-isa"), "{clone}");
     assert_eq!((&done["done"], &done["ptoas"]["action"]), (&true.into(), &"nothing".into()));
     assert_eq!(done["pull"]["repositories"][0]["moves"][0]["to"], commit.as_str());
     assert_eq!(project.git(&project.checkout(), &["rev-parse", "HEAD"]), commit);

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use pto_context::Context;
 use pto_store::{Lock, Slot};
 
+use crate::error::{Error, HomeError};
+
 /// What every checkout of PyPTO has.
 const PINS: &str = "toolchain/versions.env";
 /// How the name of a file ends that has no name of its own yet.
@@ -61,13 +63,13 @@ impl Home {
 
     /// Keeps everybody away who puts something into this home or its environment, until it is dropped. Whoever takes turns
     /// on checkouts as well does that first.
-    pub(crate) fn lock(&self, cx: &Context) -> Result<Lock, pto_store::Error> {
-        let failed = |source| pto_store::Error::place("cannot write to PyPTO's home", &self.root, source);
-        fs_err::create_dir_all(&self.root).map_err(failed)?;
+    pub(crate) fn lock(&self, cx: &Context) -> Result<Lock, Error> {
+        let failed = Error::in_home("cannot write to PyPTO's home", &self.root);
+        fs_err::create_dir_all(&self.root).map_err(&failed)?;
         let what = format!("setup of `{}`", self.root.display());
         Lock::acquire(cx, &self.root.join(".setup.lock"), &what).map_err(|error| match error {
             pto_store::Error::Io { source, .. } => failed(source),
-            other => other,
+            other => HomeError::NotWritten(other).into(),
         })
     }
 }
@@ -97,8 +99,8 @@ impl Home {
 /// What children look for a proxy in.
 pub(crate) const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
-/// The surroundings of children that fetch something: through a proxy, if one was given.
-pub(crate) fn with_proxy(cx: &Context, proxy: Option<&str>) -> Context {
+/// The surroundings of children that fetch something: through a proxy for HTTP and HTTPS, if one was given.
+pub fn with_proxy(cx: &Context, proxy: Option<&str>) -> Context {
     proxy.map_or_else(|| cx.clone(), |proxy| PROXIES.iter().fold(cx.clone(), |cx, name| cx.with_var(*name, proxy)))
 }
 

@@ -15,7 +15,7 @@ mod build;
 mod error;
 mod home;
 pub mod patches;
-mod reach;
+mod process;
 mod setup;
 mod update;
 mod uv;
@@ -25,15 +25,15 @@ pub use build::{
     ArtifactChange, Became, BuildOptions, BuildPlan, Built, Change, Decision, Input, Inputs, Jobs, PtoIsa,
     PtoIsaSources, Reason, Step, build, plan_build,
 };
-pub use error::Error;
-pub use home::Home;
+pub use error::{Attempt, BuildError, Error, HomeError, SourceError, UpdateError};
+pub use home::{Home, with_proxy};
 pub use pto_context::Fault;
 pub use setup::{
-    ACTIVATE, Attempt, Helpers, HelpersStep, PROGRAM, PackagesStep, Plan, Receipt, Requirements, Setup, SetupError,
-    SetupOptions, VenvStep, plan_setup, setup,
+    ACTIVATE, Helpers, HelpersStep, PROGRAM, PackagesStep, Plan, Receipt, Requirements, Setup, SetupOptions, VenvStep,
+    plan_setup, setup,
 };
 pub use update::{
-    Blocked, How, Move, Passed, Pull, PullOptions, Repository, State, UpdateError, branch_standing, continuation,
+    Arriving, Blocked, How, Move, Passed, Pull, PullOptions, Repository, State, branch_standing, continuation,
     plan_pull, pull, source_of,
 };
 pub use uv::{UvChoice, UvStep};

@@ -4,11 +4,11 @@ mod support;
 
 use std::sync::Arc;
 
-use pto_build::{BuildOptions, Decision, Error, Fault, Reason, build, plan_build};
+use pto_build::{BuildError, BuildOptions, Decision, Error, Fault, Reason, build, plan_build};
 use pto_checkout::JobLimits;
 use pto_context::{Event, Recorder};
 use pto_test::pypto::Binding;
-use support::{Site, edit, has_make};
+use support::{Site, edit, has_make, steps};
 
 #[test]
 fn a_fresh_checkout_is_built_and_works() {
@@ -28,15 +28,6 @@ fn a_fresh_checkout_is_built_and_works() {
         "",
         "nothing but sources is seen"
     );
-}
-
-/// The objects that a build made anew, as Ninja counts them.
-fn steps(events: &Recorder, task: &str) -> u64 {
-    let total = |event| match event {
-        Event::Steps { task: of, total, .. } if of == task => Some(total),
-        _ => None,
-    };
-    events.events().into_iter().filter_map(total).next_back().unwrap_or(0)
 }
 
 #[test]
@@ -75,7 +66,7 @@ fn edits_are_built_and_nothing_else() {
     let source = site.project.checkout().join("src/core/answer.cpp");
     edit(&source, "return 40", "retrun 40");
     let error = build(&site.cx(), &site.options()).unwrap_err();
-    assert!(matches!(error, Error::NotBuilt { .. }) && error.fault() == Fault::Verdict, "{error:?}");
+    assert!(matches!(error, Error::Build(BuildError::NotBuilt { .. })) && error.fault() == Fault::Verdict, "{error:?}");
     assert!(error.said(40).unwrap().contains("retrun"), "{:?}", error.said(40));
     edit(&source, "retrun 40", "return 41");
     let (mended, events) = cx();
@@ -106,6 +97,10 @@ fn targets_and_jobs_are_the_runtimes_and_the_machines() {
     assert!(!command("build").contains("build_package_a5") && !command("configure").contains("build_package_a5"));
     let wheel = command("make the runtime's wheel");
     assert!(wheel.contains("'build.targets=build_package_a5;build_package_sim'"), "{wheel}");
+    for limit in ["CMAKE_BUILD_PARALLEL_LEVEL=2 ", "MAKEFLAGS=-j2 ", "MAX_JOBS=2 "] {
+        assert!(wheel.contains(limit), "{limit}: {wheel}");
+    }
+    assert!(command("configure").contains("-DCMAKE_BUILD_PARALLEL_LEVEL=2"), "{}", command("configure"));
     assert_eq!(plan_build(&cx, &BuildOptions { jobs: Some(1), ..site.options() }).unwrap().jobs.used, 1);
 
     let limits = site.project.checkout().join(JobLimits::FILE);
@@ -190,4 +185,35 @@ fn what_stops_a_build_names_the_repository_and_what_to_type() {
     let (message, hint, fault) = refused(&cx.with_var("PYPTO_HOME", site.project.dir().join("none")));
     assert!(message.contains("there is no working Python at") && fault == Fault::Machine, "{message}");
     assert!(hint.contains("cargo xtask setup"), "{hint}");
+}
+
+#[test]
+fn what_cmake_makes_is_asked_for_again_where_its_answer_is_gone() {
+    let Some(site) = Site::new(Binding::Plain) else { return };
+    let [extension] = &build(&site.cx(), &site.options()).unwrap().artifacts[..] else { panic!("one extension") };
+    let answer = site.project.checkout().join("build/.cmake");
+    fs_err::remove_dir_all(&answer).unwrap();
+    let events = Arc::new(Recorder::default());
+    let built = build(&site.cx().with_events(events.clone()), &site.options()).unwrap();
+    assert_eq!(built.plan.decision, Decision::Incremental);
+    let told = |text: &str| events.events().iter().any(|event| format!("{event:?}").contains(text));
+    assert!(told("does not say what CMake makes: asking it again"), "{:?}", events.events());
+    // So somebody who changes the extension is still noticed.
+    let bytes = [fs_err::read(extension).unwrap(), b"x".to_vec()].concat();
+    fs_err::write(extension, bytes).unwrap();
+    let decision = plan_build(&site.cx(), &site.options()).unwrap().decision;
+    assert!(matches!(decision, Decision::Fresh { reason: Reason::Artifacts { .. } }), "{decision:?}");
+
+    // A CMake that does not answer.
+    let real = which::which_in_global("cmake", site.cx().var_os("PATH")).unwrap().next().unwrap();
+    site.program("cmake", &format!("{} \"$@\"; code=$?; rm -rf '{}'; exit $code", real.display(), answer.display()));
+    let events = Arc::new(Recorder::default());
+    build(&site.cx().with_events(events.clone()), &site.options()).unwrap();
+    let warned = events
+        .events()
+        .into_iter()
+        .any(|event| matches!(event, Event::Warning { message } if message.contains("is not recorded")));
+    assert!(warned);
+    let decision = plan_build(&site.cx(), &site.options()).unwrap().decision;
+    assert_eq!(decision, Decision::Fresh { reason: Reason::Unrecorded });
 }

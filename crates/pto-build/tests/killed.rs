@@ -11,7 +11,7 @@ use pto_context::{Event, EventSink, Recorder};
 use pto_process::{Invocation, Output, Stream};
 use pto_test::pypto::Binding;
 use rustix::process::{Pid, Signal, kill_process};
-use support::{Site, edit, sources};
+use support::{Site, edit, sources, steps};
 
 /// How often a build is killed, unless `PTOKIT_KILLS` says so.
 const KILLS: usize = 5;
@@ -100,6 +100,60 @@ fn a_build_that_is_killed_before_its_end_is_not_gone_on_with() {
     });
     let plan = plan_build(&site.cx(), &site.options()).unwrap();
     assert!(!plan.decision.is_incremental(), "objects of a killed build would be taken for whole");
+}
+
+/// A compiler that writes half an object of one source and then waits for its end, while `stuck` is there.
+const STUCK: &str = r#"
+case "$*" in *version.cpp*) if [ -p "$0.stuck" ]; then
+    for word; do [ "${last:-}" = -o ] && printf half >"$word"; last=$word; done
+    read -r never <"$0.stuck"
+fi ;; esac
+exec g++ "$@""#;
+
+#[test]
+fn a_build_that_is_called_off_is_gone_on_with() {
+    let Some(mut site) = Site::new(Binding::Plain) else { return };
+    let compiler = site.program("stuck-g++", STUCK);
+    let stuck = compiler.with_file_name("stuck-g++.stuck");
+    site.set("CXX", &compiler);
+    // Not behind a cache of compilers, which lets none of them write to the real place.
+    site.program("ccache", "exec \"$@\"");
+    build(&site.cx(), &site.options()).unwrap();
+    site.project.run(Invocation::new("mkfifo").arg(&stuck));
+    edit(&site.project.checkout().join("src/core/version.cpp"), "0.1.0", "0.2.0");
+    edit(&site.project.checkout().join("src/core/answer.cpp"), "return 40", "return 41");
+    // The other source is done; this one never will be.
+    let output = started(&site, |_, event, pid| {
+        if event.starts_with("Steps") {
+            kill_process(pid, Signal::INT).unwrap();
+        }
+    });
+    assert!(output.stdout.text().contains("ended: interrupted"), "{}", output.stdout.text());
+    fs_err::remove_file(&stuck).unwrap();
+    let events = Arc::new(Recorder::default());
+    let built = build(&site.cx().with_events(events.clone()), &site.options()).unwrap();
+    assert_eq!(built.plan.decision, Decision::Incremental);
+    assert_eq!(steps(&events, "build:native"), 2, "one source and the extension");
+    assert_eq!(site.project.python("import pypto; print(pypto.answer(), pypto.version())"), "43 0.2.0");
+}
+
+#[test]
+fn a_runtime_that_is_called_off_is_made_anew_and_the_rest_is_kept() {
+    let Some(site) = Site::new(Binding::Plain) else { return };
+    build(&site.cx(), &site.options()).unwrap();
+    let half = site.runtime().join("build/half.o");
+    fs_err::write(&half, "half").unwrap();
+    started(&site, |_, event, pid| {
+        if event.starts_with("Started") && event.contains("Making the runtime's wheel") {
+            kill_process(pid, Signal::INT).unwrap();
+        }
+    });
+    assert!(!half.exists());
+    let events = Arc::new(Recorder::default());
+    let built = build(&site.cx().with_events(events.clone()), &site.options()).unwrap();
+    assert_eq!((built.plan.decision, steps(&events, "build:native")), (Decision::Incremental, 0));
+    let names = fs_err::read_dir(site.project.checkout().join(".git")).unwrap();
+    assert!(!names.flatten().any(|name| name.file_name().to_string_lossy().starts_with("ptokit-")), "swept");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod support;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use pto_build::{Decision, Error, Reason, build, plan_build};
+use pto_build::{BuildError, Decision, Error, Reason, build, plan_build};
 use pto_checkout::{JobLimits, Owner};
 use pto_test::pypto::{Binding, Python};
 use support::{Site, edit};
@@ -69,7 +69,7 @@ fn what_is_built_for_another_owner_is_the_owners() {
     site.project.give_to(&checkout.join("build/CMakeFiles"), 0);
     fs_err::remove_file(checkout.join("build/.ptokit-build.json")).unwrap();
     let error = build(&site.cx(), &site.options()).unwrap_err();
-    assert!(matches!(error, Error::NotTheOwners { .. }), "{error:?}");
+    assert!(matches!(error, Error::Build(BuildError::NotTheOwners { .. })), "{error:?}");
     assert!(error.hint().unwrap().starts_with("as root: `rm -rf "), "{:?}", error.hint());
 }
 

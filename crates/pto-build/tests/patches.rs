@@ -6,7 +6,7 @@ mod support;
 use std::path::PathBuf;
 
 use pto_build::patches::{Outcome, Patch, Standing, apply, examine, managed_diff, patches_in, patches_sha256};
-use pto_build::{BuildOptions, Error, PullOptions, build, pull};
+use pto_build::{BuildOptions, Error, PullOptions, SourceError, build, pull};
 use pto_checkout::Checkout;
 use pto_platform::files::parse_dist_state;
 use pto_test::pypto::{Binding, Project};
@@ -101,7 +101,10 @@ fn what_does_not_fit_is_refused_and_nothing_is_half_applied() {
     edit(&root.join(HEADER), "SLOTS 8", "SLOTS 9");
     let before = (bench.text(RING), bench.text(HEADER));
     let error = apply(&bench.project.cx(), &bench.runtime(), &bench.patches()).unwrap_err();
-    assert!(matches!(&error, Error::PatchRejected { patch, .. } if patch.ends_with("b-second.patch")), "{error:?}");
+    assert!(
+        matches!(&error, Error::Sources(SourceError::PatchRejected { patch, .. }) if patch.ends_with("b-second.patch")),
+        "{error:?}"
+    );
     let head = bench.runtime().head.unwrap();
     let expected = format!(
         "the patch `{}` does not fit `{}` at {head}, which has changes in `{HEADER}`; nothing was changed",
@@ -159,10 +162,10 @@ fn other_edits_are_told_from_managed_ones() {
 #[test]
 fn what_is_no_patch_is_said() {
     let bench = Bench::new();
-    assert!(matches!(patches_in(&bench.dir()), Err(Error::NoPatches { .. })));
+    assert!(matches!(patches_in(&bench.dir()), Err(Error::Sources(SourceError::NoPatches { .. }))));
     fs_err::write(bench.dir().join("x.patch"), "no patch\n").unwrap();
     let error = examine(&bench.project.cx(), &bench.runtime(), &bench.patches()).unwrap_err();
-    assert!(matches!(error, Error::NotAPatch { .. }), "{error:?}");
+    assert!(matches!(error, Error::Sources(SourceError::NotAPatch { .. })), "{error:?}");
 }
 
 #[test]
@@ -171,7 +174,7 @@ fn the_state_is_written_as_doctor_compares_it() {
     let bench = Bench { project: site.project };
     fs_err::create_dir(bench.dir()).unwrap();
     bench.patch("more", &[(HEADER, "SLOTS 8", "SLOTS 32")]);
-    let site = Site { project: bench.project };
+    let site = Site::of(bench.project);
     let (cx, root) = (site.cx(), site.runtime());
     let file = site.project.home().join("dist-state.json");
     let read = || parse_dist_state(&fs_err::read_to_string(&file).unwrap());

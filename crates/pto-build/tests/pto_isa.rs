@@ -5,7 +5,7 @@ mod support;
 use std::path::Path;
 use std::sync::Arc;
 
-use pto_build::{BuildOptions, Error, build, plan_build};
+use pto_build::{BuildError, BuildOptions, Error, build, plan_build};
 use pto_context::{Event, Recorder};
 use pto_test::pypto::Binding;
 use support::{Site, edit, sources};
@@ -95,7 +95,7 @@ fn three_tries_and_then_the_mirror() {
     // A pin that no source has; what is there stays there, and no draft is left.
     pin(&site, &"0".repeat(40));
     let error = build(&site.cx(), &options(&site.remote("pto-isa"))).unwrap_err();
-    let Error::NoPtoIsa { failures, .. } = &error else { panic!("{error:?}") };
+    let Error::Build(BuildError::NoPtoIsa { failures, .. }) = &error else { panic!("{error:?}") };
     assert_eq!(failures.len(), 4);
     let message = error.to_string();
     assert!(message.contains(&"0".repeat(40)) && message.contains("nowhere.git"), "{message}");

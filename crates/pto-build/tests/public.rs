@@ -2,7 +2,7 @@
 
 mod support;
 
-use pto_build::{Error, plan_build};
+use pto_build::{Error, SourceError, plan_build};
 use pto_test::pypto::Binding;
 use support::Site;
 
@@ -16,7 +16,7 @@ fn a_build_of_the_public_checkout_is_planned() {
             let whats: Vec<_> = plan.commands.iter().map(|step| step.what).collect();
             assert!(whats.ends_with(&["build", "make the runtime's wheel", "install it"]), "{whats:?}");
         }
-        Err(Error::Uninitialised { missing, .. }) => {
+        Err(Error::Sources(SourceError::Uninitialised { missing, .. })) => {
             assert!(missing.contains(&"runtime".to_owned()), "{missing:?}");
             pto_test::skip(&format!("`{}` has no submodules: `git submodule update --init`", dir.display()));
         }

@@ -31,6 +31,7 @@ mod operation;
 mod owner;
 mod pins;
 mod place;
+mod reach;
 pub mod remote;
 mod run_as;
 mod submodule;

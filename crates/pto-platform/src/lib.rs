@@ -1,8 +1,7 @@
 //! Facts about Ascend NPUs as data, and the pure parsers that go with them: targets, core types, the vocabularies for
 //! one architecture, the SoC table, on-chip memory sizes, what device code says of itself ([`device_elf`]), the pairs of
-//! driver and CANN that work; and what `npu-smi`
-//! prints ([`npu_smi`]), the files of drivers, CANN and checkouts ([`files`]), what git prints ([`git`]), and Docker's
-//! JSON ([`docker`]).
+//! driver and CANN that work, where sources are cloned from; and what `npu-smi` prints ([`npu_smi`]), the files of drivers,
+//! CANN and checkouts ([`files`]), what git prints ([`git`]), and Docker's JSON ([`docker`]).
 //!
 //! No parser fails or panics: what it does not understand it returns as a [`Note`], beside everything else.
 //!
@@ -35,6 +34,7 @@ pub mod npu_smi;
 mod on_chip;
 mod run_mode;
 mod soc;
+mod sources;
 mod supported;
 mod symbol_versions;
 mod target;
@@ -50,6 +50,7 @@ pub use note::Note;
 pub use on_chip::OnChip;
 pub use run_mode::{RanOn, RunMode};
 pub use soc::Soc;
+pub use sources::{Sources, pto_isa_sources};
 pub use supported::{
     MINIMUM_CANN, MINIMUM_DRIVER, PairVerdict, SupportedPair, is_cann_below_minimum, is_driver_below_minimum,
     supported_pair, supported_pairs,

@@ -28,7 +28,7 @@ impl Chosen {
 
     /// What the build that is there was made with; nothing of the user's where none is noted.
     fn read(build: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::Io { action: "cannot read the options of the build that is there", source };
+        let failed = |source| Error::io("cannot read the options of the build that is there")(source);
         let text = match fs_err::read(path(build)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
             read => read.map_err(failed)?,
@@ -42,7 +42,7 @@ impl Chosen {
         if Self::read(build).is_ok_and(|noted| noted == *self) {
             return Ok(());
         }
-        let failed = |error: serde_json::Error| Error::Io { action: "cannot note the options", source: error.into() };
+        let failed = |error: serde_json::Error| Error::io("cannot note the options")(error.into());
         hands.write(cx, &path(build), &serde_json::to_vec_pretty(self).map_err(failed)?)
     }
 }

@@ -7,7 +7,7 @@ use pto_checkout::RunAs;
 use pto_context::{Context, Readable, write_whole};
 use pto_process::{Invocation, Output, Stdin};
 
-use crate::error::Error;
+use crate::error::{BuildError, Error};
 
 /// Writes `$1`, whole or not at all.
 const WRITE: &str = r#"umask 022; cat >"$1.new" && mv -f -- "$1.new" "$1""#;
@@ -74,7 +74,7 @@ impl Hands {
     fn told_apart(&self, path: &Path, error: Error) -> Error {
         match foreign(path, self.run_as.user().uid) {
             Some(file) if !error.is_interrupted() => {
-                Error::NotTheOwners { dir: path.to_owned(), file, owner: self.run_as.user() }
+                BuildError::NotTheOwners { dir: path.to_owned(), file, owner: self.run_as.user() }.into()
             }
             _ => error,
         }

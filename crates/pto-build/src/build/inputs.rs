@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+use pto_compile::cann::release;
 use pto_context::{Context, files};
 use serde::{Deserialize, Serialize};
 
-use super::tools::{Tool, Tools};
+use super::tools::{Tool, Tools, cann_root};
 
 /// One thing that a build depends on. Sources are none: CMake follows them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -33,15 +34,19 @@ pub enum Input {
     Python,
     /// nanobind and pybind11.
     Bindings,
+    /// The release of CANN: its headers and libraries, which keep their path from one to the next.
+    Cann,
     /// Arguments for CMake.
     Options,
+    /// A compiler of the runtime's own.
+    RuntimeCompiler(String),
     /// A variable of the environment.
     Variable(String),
     /// One that another version of this program has recorded.
     Other(String),
 }
 
-const NAMES: [(&str, Input); 11] = [
+const NAMES: [(&str, Input); 12] = [
     ("source-path", Input::SourcePath),
     ("system", Input::System),
     ("cmake", Input::Cmake),
@@ -52,14 +57,17 @@ const NAMES: [(&str, Input); 11] = [
     ("ccache", Input::Ccache),
     ("python", Input::Python),
     ("bindings", Input::Bindings),
+    ("cann", Input::Cann),
     ("options", Input::Options),
 ];
 const VARIABLE: &str = "env:";
+const RUNTIME_COMPILER: &str = "runtime:";
 
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Variable(name) => write!(f, "{VARIABLE}{name}"),
+            Self::RuntimeCompiler(name) => write!(f, "{RUNTIME_COMPILER}{name}"),
             Self::Other(name) => f.write_str(name),
             known => f.write_str(NAMES.iter().find(|(_, input)| input == known).map_or("", |(name, _)| name)),
         }
@@ -74,9 +82,12 @@ impl From<Input> for String {
 
 impl From<String> for Input {
     fn from(name: String) -> Self {
-        match (NAMES.iter().find(|(known, _)| *known == name), name.strip_prefix(VARIABLE)) {
-            (Some((_, input)), _) => input.clone(),
-            (None, Some(variable)) => Self::Variable(variable.to_owned()),
+        if let Some((_, input)) = NAMES.iter().find(|(known, _)| *known == name) {
+            return input.clone();
+        }
+        match (name.strip_prefix(VARIABLE), name.strip_prefix(RUNTIME_COMPILER)) {
+            (Some(variable), _) => Self::Variable(variable.to_owned()),
+            (_, Some(compiler)) => Self::RuntimeCompiler(compiler.to_owned()),
             (None, None) => Self::Other(name),
         }
     }
@@ -114,14 +125,15 @@ const VARIABLES: [&str; 15] = [
     "PTO_ISA_ROOT",
     "PTO_LIB_PATH",
 ];
-/// Those that are lists of directories: their order, repetitions and empty elements do not count.
-const LISTS: [&str; 8] = [
+/// Those that are lists of directories: their order, repetitions and empty elements do not count. `LD_LIBRARY_PATH` is none
+/// of them: nothing is compiled or linked by it, while `cargo xtask`, a container that shows a driver and an activated shell
+/// each have another one.
+const LISTS: [&str; 7] = [
     "CMAKE_PREFIX_PATH",
     "CPATH",
     "C_INCLUDE_PATH",
     "CPLUS_INCLUDE_PATH",
     "LIBRARY_PATH",
-    "LD_LIBRARY_PATH",
     "PKG_CONFIG_PATH",
     "PYTHONPATH",
 ];
@@ -141,8 +153,13 @@ pub(crate) fn gather(cx: &Context, root: &Path, tools: &Tools, generator: &str, 
         (Input::Ccache, tools.ccache.as_ref().map(|ccache| ccache.path.display().to_string())),
         (Input::Python, Some(tools.python.identity())),
         (Input::Bindings, Some(tools.python.binding_identity())),
+        (Input::Cann, cann_root(cx).and_then(|root| Some(release(cx, &root)?.version))),
         (Input::Options, Some(options.join(" "))),
     ];
+    let of_runtime = tools.of_runtime.iter().map(|(name, tool)| {
+        let name = Path::new(name).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        (Input::RuntimeCompiler(name), tool.identity.clone())
+    });
     let plain = VARIABLES.iter().filter_map(|name| Some((Input::Variable((*name).to_owned()), cx.var(name)?)));
     // An activated shell imports PyPTO from the checkout; a build in one is the same as in any other shell.
     let own = root.join("python");
@@ -151,7 +168,7 @@ pub(crate) fn gather(cx: &Context, root: &Path, tools: &Tools, generator: &str, 
         Some((Input::Variable((*name).to_owned()), list))
     });
     let some = found.into_iter().filter_map(|(input, value)| Some((input, value.filter(|value| !value.is_empty())?)));
-    some.chain(plain).chain(lists).collect()
+    some.chain(of_runtime).chain(plain).chain(lists).collect()
 }
 
 /// What is not as it was, in the order of the inputs.
@@ -193,7 +210,7 @@ mod tests {
         for (name, input) in NAMES {
             assert_eq!((input.to_string().as_str(), Input::from(name.to_owned())), (name, input.clone()));
         }
-        for name in ["env:CC", "from-the-future"] {
+        for name in ["env:CC", "runtime:ccec", "from-the-future"] {
             assert_eq!(Input::from(name.to_owned()).to_string(), name);
         }
         assert_eq!(Input::from("env:CC".to_owned()), Input::Variable("CC".into()));

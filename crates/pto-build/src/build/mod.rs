@@ -4,6 +4,7 @@ mod artifacts;
 mod chosen;
 mod hands;
 mod inputs;
+mod interrupted;
 mod native;
 mod ours;
 mod plan;

@@ -39,10 +39,11 @@ pub(crate) struct NativeJob<'a> {
 }
 
 impl NativeJob<'_> {
-    /// Makes the files of a build.
-    pub(crate) fn configure(&self, generator: &str, settings: &[String]) -> Invocation {
+    /// Makes the files of a build. Projects that it calls take the jobs from there: one that says `make -j` and finds no
+    /// number has no limit.
+    pub(crate) fn configure(&self, generator: &str, settings: &[String], jobs: u32) -> Invocation {
         let cmake = self.cmake().arg("-S").arg(self.source).arg("-B").arg(self.build).arg("-G").arg(generator);
-        cmake.args(settings)
+        cmake.arg(format!("-DCMAKE_BUILD_PARALLEL_LEVEL={jobs}")).args(settings)
     }
 
     /// Builds what is not up to date.

@@ -16,7 +16,7 @@ use super::record::{Decision, Reason, Record};
 use super::tools::Tools;
 use super::tree::BuildTree;
 use super::wheel::WheelJob;
-use crate::error::Error;
+use crate::error::{Error, HomeError, SourceError};
 use crate::home::Home;
 use crate::patches::{self, Outcome, Patch};
 
@@ -120,7 +120,7 @@ pub fn plan_build(cx: &Context, options: &BuildOptions) -> Result<BuildPlan, Err
 
 /// The top level of the checkout.
 pub(crate) fn source(cx: &Context) -> Result<PathBuf, Error> {
-    Ok(pto_checkout::GitDirs::find(&pypto_source(cx).ok_or(Error::NoSource)?)?.root)
+    Ok(pto_checkout::GitDirs::find(&pypto_source(cx).ok_or(SourceError::NoCheckout)?)?.root)
 }
 
 impl Site {
@@ -153,7 +153,7 @@ impl Site {
     /// The runtime's checkout.
     pub(crate) fn runtime(&self) -> Result<&Checkout, Error> {
         let runtime = self.checkout.submodule(RUNTIME).and_then(|submodule| submodule.checkout.as_ref());
-        runtime.ok_or_else(|| Error::NoRuntime { repository: self.checkout.root().to_owned() })
+        runtime.ok_or_else(|| SourceError::NoRuntime { repository: self.checkout.root().to_owned() }.into())
     }
 
     pub(crate) fn wheel(&self, jobs: u32) -> Result<WheelJob<'_>, Error> {
@@ -199,7 +199,7 @@ impl Site {
         match Record::read(&self.tree.native) {
             _ if options.clean => fresh(Reason::Asked),
             Err(reason) => fresh(reason),
-            Ok(record) => record.compare(inputs, &self.tree.native),
+            Ok(record) => record.compare(inputs, &self.tree),
         }
     }
 
@@ -211,7 +211,7 @@ impl Site {
             false => self.tools.make.is_some(),
         };
         let fresh = || [NINJA, MAKE].map(str::to_owned).into_iter().find(works);
-        let missing = || Error::NoTool { program: "ninja", home: self.home.root().to_owned() };
+        let missing = || HomeError::NoTool { program: "ninja", home: self.home.root().to_owned() }.into();
         kept.filter(works).or_else(fresh).ok_or_else(missing)
     }
 
@@ -234,11 +234,11 @@ impl Site {
         }
         if !decision.is_incremental() {
             let there = (!self.tree.is_empty()).then(|| self.tree.native.clone());
-            let there: Vec<PathBuf> = there.into_iter().chain(self.tree.runtime_products()).collect();
+            let there: Vec<PathBuf> = there.into_iter().chain(self.tree.products(&self.tree.runtime)).collect();
             if !there.is_empty() {
                 steps.push(step("discard", &self.run_as.command("rm").args(["-rf", "--"]).args(there)));
             }
-            steps.push(step("configure", &self.configure(generator)));
+            steps.push(step("configure", &self.configure(generator, jobs)));
         }
         steps.push(step("build", &self.native_build(jobs)));
         steps.push(step("make the runtime's wheel", &wheel.make(&self.cx)));
@@ -246,8 +246,8 @@ impl Site {
         Ok(steps)
     }
 
-    pub(crate) fn configure(&self, generator: &str) -> Invocation {
-        self.native().configure(generator, &self.settings)
+    pub(crate) fn configure(&self, generator: &str, jobs: u32) -> Invocation {
+        self.native().configure(generator, &self.settings, jobs)
     }
 
     pub(crate) fn native_build(&self, jobs: u32) -> Invocation {
@@ -274,6 +274,6 @@ fn check_submodules(checkout: &Checkout) -> Result<(), Error> {
     if missing.is_empty() {
         Ok(())
     } else {
-        Err(Error::Uninitialised { repository: checkout.root().to_owned(), missing })
+        Err(SourceError::Uninitialised { repository: checkout.root().to_owned(), missing }.into())
     }
 }

@@ -3,7 +3,7 @@
 use pto_context::{Context, Event};
 use pto_process::{Invocation, Output, Stream};
 
-use crate::error::Error;
+use crate::error::{BuildError, Error};
 
 /// A step of a build that is told about.
 pub(crate) struct Step<'a> {
@@ -33,7 +33,7 @@ impl Step<'_> {
             return Ok(output);
         }
         let (repository, source) = (self.repository.to_owned(), pto_process::Error::Failed(Box::new(output)));
-        Err(Error::NotBuilt { action: self.action, repository, source })
+        Err(BuildError::NotBuilt { action: self.action, repository, source }.into())
     }
 }
 

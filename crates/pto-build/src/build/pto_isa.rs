@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use pto_checkout::{Checkout, Git, Pins, RunAs, remote};
 use pto_context::{Context, Event};
+use pto_platform::{Sources, pto_isa_sources};
 use pto_process::masked;
 use serde::Serialize;
 
 use super::hands::Hands;
 use super::plan::RUNTIME;
 use super::tree::{KEPT_PTO_ISA, PTO_ISA};
-use crate::error::Error;
+use crate::error::{BuildError, Error, SourceError};
 
 /// How often the first source is asked before the mirror is.
 const TRIES: usize = 3;
@@ -33,11 +34,8 @@ pub struct PtoIsaSources {
 
 impl Default for PtoIsaSources {
     fn default() -> Self {
-        Self {
-            url: "https://github.com/hw-native-sys/pto-isa.git".to_owned(),
-            mirror: "https://gitcode.com/luohuan40/pto-isa.git".to_owned(),
-            pause: Duration::from_secs(2),
-        }
+        let Sources { repository, mirror } = pto_isa_sources();
+        Self { url: repository.to_owned(), mirror: mirror.to_owned(), pause: Duration::from_secs(2) }
     }
 }
 
@@ -66,7 +64,7 @@ fn pin(cx: &Context, root: &Path) -> Result<Option<String>, Error> {
         return Ok(pin.commit);
     }
     let (line, why) = pin.notes.into_iter().next().map(|note| (note.line, note.why.into_owned())).unwrap_or_default();
-    Err(Error::BadPin { file, line, why })
+    Err(SourceError::BadPin { file, line, why }.into())
 }
 
 /// Whether a checkout is clean and at a commit.
@@ -109,7 +107,7 @@ pub(crate) fn obtain(
         }
     }
     hands.remove(cx, &draft)?;
-    Err(Error::NoPtoIsa { commit: commit.to_owned(), path, failures })
+    Err(BuildError::NoPtoIsa { commit: commit.to_owned(), path, failures }.into())
 }
 
 /// A checkout of one commit. The default branch is never laid down: only the pinned files are needed, and they are forced
@@ -139,7 +137,7 @@ fn put(cx: &Context, hands: &Hands, draft: &Path, path: &Path) -> Result<(), Err
         return Ok(());
     }
     let source = std::io::Error::other(format!("`{}` cannot become `{}`", draft.display(), path.display()));
-    Err(Error::Io { action: "cannot put PTO-ISA into its place", source })
+    Err(Error::io("cannot put PTO-ISA into its place")(source))
 }
 
 /// What a checkout holds that cannot be fetched again, after the checkout's name; `None` only where it is known that there
@@ -168,7 +166,7 @@ fn keep(cx: &Context, hands: &Hands, path: &Path, what: &str) -> Result<(), Erro
     let names = (1_u32..).map(|number| path.with_file_name(format!("{KEPT_PTO_ISA}.{number}")));
     let kept = names.into_iter().find(|name| name.symlink_metadata().is_err()).expect("some number is free");
     if !hands.rename(cx, path, &kept) {
-        return Err(Error::NotKept { path: path.to_owned(), kept, what: what.to_owned() });
+        return Err(BuildError::NotKept { path: path.to_owned(), kept, what: what.to_owned() }.into());
     }
     let message = format!("`{}` {what}; it is `{}` now", path.display(), kept.display());
     cx.emit(Event::Warning { message });
@@ -186,7 +184,7 @@ fn pause(time: Duration) -> Result<(), Error> {
     let until = std::time::Instant::now() + time;
     while std::time::Instant::now() < until {
         if pto_context::interrupt::requested() {
-            return Err(Error::Interrupted);
+            return Err(Error::interrupted());
         }
         std::thread::sleep(POLL);
     }

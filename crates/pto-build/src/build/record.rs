@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::artifacts::{ArtifactChange, Artifacts};
 use super::inputs::{Change, Inputs, changes};
+use super::tree::BuildTree;
 use crate::error::Error;
 
 /// Below the build directory, so that it goes and comes with what it describes.
 pub(crate) const FILE: &str = ".ptokit-build.json";
-const SCHEMA: &str = "ptokit.build-record/1";
+const SCHEMA: &str = "ptokit.build-record/2";
 
 /// What is written down of a build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,19 +82,19 @@ impl Record {
     }
 
     pub(crate) fn to_json(&self) -> Result<Vec<u8>, Error> {
-        let failed = |error: serde_json::Error| Error::Io { action: "cannot record the build", source: error.into() };
+        let failed = |error: serde_json::Error| Error::io("cannot record the build")(error.into());
         let mut bytes = serde_json::to_vec_pretty(self).map_err(failed)?;
         bytes.push(b'\n');
         Ok(bytes)
     }
 
     /// Whether a build with these inputs can begin with what is there.
-    pub(crate) fn compare(&self, inputs: &Inputs, build: &Path) -> Result<Decision, Error> {
+    pub(crate) fn compare(&self, inputs: &Inputs, tree: &BuildTree) -> Result<Decision, Error> {
         let changed = changes(&self.inputs, inputs);
         if !changed.is_empty() {
             return Ok(Decision::Fresh { reason: Reason::Inputs { changes: changed } });
         }
-        let touched = self.artifacts.differences(build)?;
+        let touched = self.artifacts.differences(tree)?;
         if !touched.is_empty() {
             return Ok(Decision::Fresh { reason: Reason::Artifacts { changes: touched } });
         }

@@ -7,15 +7,16 @@ use pto_context::{Context, Event};
 use pto_process::Status;
 use serde::Serialize;
 
-use super::artifacts::{Artifacts, CACHE, QUERY};
+use super::artifacts::{self, Artifacts, QUERY};
 use super::chosen::Chosen;
 use super::hands::Hands;
+use super::interrupted;
 use super::plan::{BuildOptions, BuildPlan, Site, source};
 use super::progress::Step;
 use super::pto_isa::{self, PtoIsa};
 use super::record::{Decision, Record};
 use super::turn::Turn;
-use crate::error::Error;
+use crate::error::{BuildError, Error};
 use crate::patches::{self, Outcome};
 
 /// What a build has done.
@@ -58,9 +59,9 @@ pub fn build(cx: &Context, options: &BuildOptions) -> Result<Built, Error> {
     }
     let work = Work { site: &site, plan: &plan, chosen: Chosen::of(options), hands: Hands::of(&site.run_as) };
     let wheel = work.compile()?;
-    let artifacts = Artifacts::of(&site.tree.native)?.files.into_keys();
+    let artifacts = artifacts::targets(&site.tree.native).unwrap_or_default();
     let artifacts =
-        artifacts.filter(|path| path.as_os_str() != CACHE).map(|path| site.tree.native.join(path)).collect();
+        artifacts.into_iter().map(|path| site.tree.native.join(path)).filter(|path| path.exists()).collect();
     let (extension, recorded_state) = work.install(&wheel)?;
     Ok(Built {
         plan: BuildPlan { patches, ..plan },
@@ -81,8 +82,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Builds both parts, and writes down what that came to. From the first object that is touched until then there is no
-    /// record, so that a build that is killed is discarded by the next one. A compiler that refuses a source is no such
-    /// thing: the objects that it made are as good as before.
+    /// record, so that a build that is killed is discarded by the next one.
     fn compile(&self) -> Result<PathBuf, Error> {
         let native = &self.site.tree.native;
         let cx = &self.site.cx;
@@ -94,24 +94,63 @@ impl Work<'_> {
             self.site.tree.claim(cx, &self.hands)?;
             self.chosen.note(cx, &self.hands, native)?;
             self.configure()?;
+        } else {
+            self.site.tree.sweep(cx, &self.hands)?;
+            if artifacts::targets(native).is_none() {
+                let message = format!("`{}` does not say what CMake makes: asking it again", native.display());
+                cx.emit(Event::Finished { task: "decide:build".to_owned(), message });
+                self.configure()?;
+            }
         }
         self.hands.remove(cx, &Record::path(native))?;
         let begun = SystemTime::now();
-        let extension = self.native();
-        let begun = extension.is_ok().then_some(begun);
-        let result = extension.and_then(|()| self.wheel());
-        if result.as_ref().err().is_none_or(ended_by_itself) {
-            let record = Record::new(self.plan.inputs.clone(), Artifacts::of(native)?, begun);
-            self.hands.write(cx, &Record::path(native), &record.to_json()?)?;
+        let built = self.native();
+        let is_native_whole = built.is_ok();
+        let result = built.and_then(|()| self.wheel());
+        if result.as_ref().map_or_else(|error| self.leaves_whole(error, is_native_whole), |_| true) {
+            self.record(is_native_whole.then_some(begun))?;
         }
         result
+    }
+
+    /// Writes down what was built with what, and when the build of the extension began if that went well.
+    fn record(&self, begun: Option<SystemTime>) -> Result<(), Error> {
+        let (cx, native) = (&self.site.cx, &self.site.tree.native);
+        let Some(artifacts) = Artifacts::of(&self.site.tree)? else {
+            let message = format!(
+                "CMake does not say what it makes in `{}`, so this build is not recorded and the next one begins from scratch",
+                native.display()
+            );
+            cx.emit(Event::Warning { message });
+            return Ok(());
+        };
+        let record = Record::new(self.plan.inputs.clone(), artifacts, begun);
+        self.hands.write(cx, &Record::path(native), &record.to_json()?)
+    }
+
+    /// Whether the next build may go on with what a build has left that did not succeed.
+    fn leaves_whole(&self, error: &Error, is_native_whole: bool) -> bool {
+        // A compiler that refuses a source leaves the objects that it made as good as before.
+        if ended_by_itself(error) {
+            return true;
+        }
+        // Once it is interrupted, a process starts no child, not even one that writes as the owner.
+        if !error.is_interrupted() || self.site.run_as.is_other() {
+            return false;
+        }
+        let Site { cx, tree, .. } = self.site;
+        if is_native_whole {
+            // What the runtime is built with, its own project says; what that leaves half written, nobody knows.
+            return tree.give_up_runtime(cx, &self.hands).is_ok();
+        }
+        interrupted::is_gone_on_with(&self.plan.generator, &tree.native)
     }
 
     fn configure(&self) -> Result<(), Error> {
         let (cx, native) = (&self.site.cx, &self.site.tree.native);
         self.hands.write(cx, &native.join(QUERY), b"")?;
         let step = self.step("configure", "Configuring", "configure the native build");
-        step.run(cx, &self.site.configure(&self.plan.generator)).map(drop)
+        step.run(cx, &self.site.configure(&self.plan.generator, self.plan.jobs.used)).map(drop)
     }
 
     fn native(&self) -> Result<(), Error> {
@@ -140,7 +179,9 @@ impl Work<'_> {
         let step = self.step("install:wheel", "Installing the runtime of", "install the runtime's wheel");
         step.run(cx, &job.install(wheel)).map_err(|error| match error {
             // Not the sources' fault any more.
-            Error::NotBuilt { action, source, .. } => Error::Command { action, place: home.venv(), source },
+            Error::Build(BuildError::NotBuilt { action, source, .. }) => {
+                Error::Command { action, place: home.venv(), source }
+            }
             other => other,
         })?;
         let extension = patches::extension_of(&tools.python.platlib);
@@ -163,7 +204,9 @@ impl Work<'_> {
 
 /// Whether a program came to its own end, and so left no file half written.
 fn ended_by_itself(error: &Error) -> bool {
-    let Error::NotBuilt { source: pto_process::Error::Failed(output), .. } = error else { return false };
+    let Error::Build(BuildError::NotBuilt { source: pto_process::Error::Failed(output), .. }) = error else {
+        return false;
+    };
     matches!(output.status, Status::Exited(_))
 }
 

@@ -8,7 +8,7 @@ use pto_process::{Error as ProcessError, Invocation, Output};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
+use crate::error::{Error, HomeError};
 use crate::home::Home;
 
 /// How long a program may take to say its version.
@@ -21,6 +21,16 @@ const DIGEST_DIGITS: usize = 12;
 /// What CMake takes where nobody names a compiler, in its order.
 const C_COMPILERS: [&str; 3] = ["cc", "gcc", "clang"];
 const CXX_COMPILERS: [&str; 3] = ["c++", "g++", "clang++"];
+
+/// What the runtime compiles with besides, whatever `CC` and `CXX` say: its own simulator with the compiler of the images.
+const RUNTIME_COMPILERS: [&str; 4] = ["gcc", "g++", "gcc-15", "g++-15"];
+/// The same of CANN, below its root: for AI Cores and for the AI CPU.
+const CANN_COMPILERS: [&str; 4] = [
+    "bin/ccec",
+    "bin/ld.lld",
+    "tools/hcc/bin/aarch64-target-linux-gnu-gcc",
+    "tools/hcc/bin/aarch64-target-linux-gnu-g++",
+];
 
 /// A program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +49,8 @@ pub(crate) struct Tools {
     pub(crate) cc: Option<Tool>,
     pub(crate) cxx: Option<Tool>,
     pub(crate) ccache: Option<Tool>,
+    /// The runtime's compilers that are here.
+    pub(crate) of_runtime: Vec<(&'static str, Tool)>,
     pub(crate) uv: PathBuf,
     pub(crate) python: Python,
 }
@@ -77,17 +89,22 @@ impl Tools {
     /// Looks for all of them, on the `PATH` of a context that has the home's directories first.
     pub(crate) fn find(cx: &Context, home: &Home) -> Result<Self, Error> {
         // Each takes its time to say its version, so all are asked at once.
-        let names =
-            [Ask::Named("cmake"), Ask::Named("ninja"), Ask::Named("make"), Ask::C, Ask::Cxx, Ask::Named("ccache")];
+        let [named, below_cann] = [Ask::Named, Ask::BelowCann];
+        let of_build = [named("cmake"), named("ninja"), named("make"), Ask::C, Ask::Cxx, named("ccache")];
+        let of_runtime = RUNTIME_COMPILERS.map(named).into_iter().chain(CANN_COMPILERS.map(below_cann));
+        let names: Vec<Ask> = of_build.into_iter().chain(of_runtime).collect();
         let (found, python) = std::thread::scope(|scope| {
             let python = scope.spawn(|| Python::ask(cx, home));
             (in_parallel(&names, None, |ask| ask.find(cx)), python.join())
         });
-        let [cmake, ninja, make, cc, cxx, ccache] = <[_; 6]>::try_from(found?).expect("one for each name");
+        let mut found = found?.into_iter();
+        let [cmake, ninja, make, cc, cxx, ccache] = std::array::from_fn(|_| found.next().flatten());
+        let of_runtime = [RUNTIME_COMPILERS, CANN_COMPILERS].concat().into_iter().zip(found);
+        let of_runtime = of_runtime.filter_map(|(name, tool)| Some((name, tool?))).collect();
         let python = python.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        let missing = |program: &'static str| Error::NoTool { program, home: home.root().to_owned() };
+        let missing = |program: &'static str| HomeError::NoTool { program, home: home.root().to_owned() };
         let uv = which(cx, "uv").ok_or_else(|| missing("uv"))?;
-        Ok(Self { cmake: cmake.ok_or_else(|| missing("cmake"))?, ninja, make, cc, cxx, ccache, uv, python })
+        Ok(Self { cmake: cmake.ok_or_else(|| missing("cmake"))?, ninja, make, cc, cxx, ccache, of_runtime, uv, python })
     }
 }
 
@@ -95,7 +112,7 @@ impl Python {
     fn ask(cx: &Context, home: &Home) -> Result<Self, Error> {
         let path = home.python();
         if !path.exists() {
-            return Err(Error::NoVenv { python: path });
+            return Err(HomeError::NoVenv { python: path }.into());
         }
         let question = Invocation::new(&path).args(["-c", QUESTION]).deadline(ASKING);
         let output = question
@@ -104,7 +121,7 @@ impl Python {
             .map_err(Error::command("ask Python what it has", &path))?;
         let text = output.stdout.text();
         let facts: Option<Self> = text.lines().next_back().and_then(|line| serde_json::from_str(line).ok());
-        facts.map(|facts| Self { path: path.clone(), ..facts }).ok_or(Error::NoVenv { python: path })
+        facts.map(|facts| Self { path: path.clone(), ..facts }).ok_or(HomeError::NoVenv { python: path }.into())
     }
 
     /// What makes it another one.
@@ -123,15 +140,20 @@ impl Python {
 /// How a program is looked for.
 enum Ask {
     Named(&'static str),
+    BelowCann(&'static str),
     C,
     Cxx,
 }
 
 impl Ask {
     fn find(&self, cx: &Context) -> Result<Option<Tool>, Error> {
+        if let Self::BelowCann(path) = self {
+            let path = cann_root(cx).map(|root| root.join(path)).filter(|path| path.is_file());
+            return path.map(|path| Tool::ask(cx, path)).transpose();
+        }
         let named = |variable: &str| cx.var(variable).and_then(|command| shlex::split(&command)?.into_iter().next());
         let (named, usual): (Option<String>, &[&str]) = match self {
-            Self::Named(name) => (None, std::slice::from_ref(name)),
+            Self::Named(name) | Self::BelowCann(name) => (None, std::slice::from_ref(name)),
             Self::C => (named("CC"), &C_COMPILERS),
             Self::Cxx => (named("CXX"), &CXX_COMPILERS),
         };
@@ -164,6 +186,11 @@ fn content(path: &Path) -> String {
         Some(bytes) => format!("sha256 {}", &hex(&Sha256::digest(bytes))[..DIGEST_DIGITS]),
         None => format!("{} bytes", fs_err::metadata(path).map_or(0, |meta| meta.len())),
     }
+}
+
+/// The CANN that the runtime is built against; without one it builds for its simulator alone.
+pub(crate) fn cann_root(cx: &Context) -> Option<PathBuf> {
+    cx.var_os("ASCEND_HOME_PATH").filter(|root| !root.is_empty()).map(PathBuf::from)
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -10,12 +10,14 @@ use super::hands::Hands;
 use super::ours::{self, MARK, children};
 use super::plan::RUNTIME;
 use super::record::Record;
-use crate::error::Error;
+use crate::error::{BuildError, Error};
 
 /// How a build directory that was given up is called until it is deleted.
 const DISCARDED: &str = "ptokit-discarded-";
 /// Below the runtime's build directory, the checkout of PTO-ISA: no product of a build.
 pub(crate) const PTO_ISA: &str = "pto-isa";
+/// Which the runtime locks beside it while it looks for one.
+const PTO_ISA_LOCK: &str = ".pto-isa.lock";
 /// How the names of those begin that the user had changed before they were replaced.
 pub(crate) const KEPT_PTO_ISA: &str = "pto-isa.previous";
 
@@ -52,10 +54,10 @@ impl BuildTree {
     /// Refuses a directory with things that no build has made: it would be deleted.
     pub(crate) fn check_ours(&self) -> Result<(), Error> {
         if !self.is_empty() && !ours::is_native(&self.native, &self.root) {
-            return Err(Error::ForeignBuildDirectory { dir: self.native.clone() });
+            return Err(BuildError::ForeignBuildDirectory { dir: self.native.clone() }.into());
         }
-        if !self.runtime_products().is_empty() && !ours::is_runtimes(&self.runtime, &self.root.join(RUNTIME)) {
-            return Err(Error::ForeignBuildDirectory { dir: self.runtime.clone() });
+        if !self.products(&self.runtime).is_empty() && !ours::is_runtimes(&self.runtime, &self.root.join(RUNTIME)) {
+            return Err(BuildError::ForeignBuildDirectory { dir: self.runtime.clone() }.into());
         }
         Ok(())
     }
@@ -73,10 +75,7 @@ impl BuildTree {
         hands.remove(cx, &Record::path(&self.native))?;
         let outside = record.iter().flat_map(|record| self.beside_the_sources(record));
         outside.into_iter().try_for_each(|path| hands.remove(cx, &path))?;
-        let is_mark = |path: &Path| path.file_name().is_some_and(|name| name == MARK);
-        for dir in self.runtime_products().into_iter().filter(|path| !is_mark(path)) {
-            self.give_up(cx, hands, &dir)?;
-        }
+        self.give_up_runtime(cx, hands)?;
         if self.native.is_symlink() || !self.give_up(cx, hands, &self.native)? {
             // A link, or a disk of its own: only what is in it can go.
             let children = children(&self.native).into_iter().filter(|path| !is_mark(path));
@@ -94,21 +93,29 @@ impl BuildTree {
             real.is_some_and(|real| real.starts_with(&self.root)) && artifacts::digest(path).as_ref() == Some(digest)
         };
         let products =
-            record.artifacts.files.iter().filter(|(path, digest)| path.is_absolute() && is_ours(path, digest));
+            record.artifacts.native.files.iter().filter(|(path, digest)| path.is_absolute() && is_ours(path, digest));
         products.map(|(path, _)| path.clone()).collect()
     }
 
-    /// What builds of the runtime have made.
-    pub(crate) fn runtime_products(&self) -> Vec<PathBuf> {
+    /// What builds have made in one of the directories.
+    pub(crate) fn products(&self, build: &Path) -> Vec<PathBuf> {
         let is_product = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default();
-            name != PTO_ISA && !name.as_encoded_bytes().starts_with(KEPT_PTO_ISA.as_bytes())
+            ![PTO_ISA, PTO_ISA_LOCK].iter().any(|own| name == *own)
+                && !name.as_encoded_bytes().starts_with(KEPT_PTO_ISA.as_bytes())
         };
-        children(&self.runtime).into_iter().filter(is_product).collect()
+        let all = children(build).into_iter();
+        if build == self.runtime { all.filter(is_product).collect() } else { all.collect() }
+    }
+
+    /// Moves what builds of the runtime have made out of the way of the next one.
+    pub(crate) fn give_up_runtime(&self, cx: &Context, hands: &Hands) -> Result<(), Error> {
+        let products = self.products(&self.runtime).into_iter().filter(|path| !is_mark(path));
+        products.into_iter().try_for_each(|path| self.give_up(cx, hands, &path).map(drop))
     }
 
     /// Deletes what was given up, also by a run that was killed then.
-    fn sweep(&self, cx: &Context, hands: &Hands) -> Result<(), Error> {
+    pub(crate) fn sweep(&self, cx: &Context, hands: &Hands) -> Result<(), Error> {
         let left = children(&self.aside);
         let name = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(DISCARDED));
         left.into_iter().filter(name).try_for_each(|path| hands.remove(cx, &path))
@@ -127,4 +134,8 @@ impl BuildTree {
         }
         Ok(moved)
     }
+}
+
+fn is_mark(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == MARK)
 }

@@ -2,13 +2,14 @@
 
 use std::fs::TryLockError;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use fs_err::File;
 use pto_context::{Context, Event};
 
 use crate::error::Error;
+use crate::process::Process;
 
 /// How often a waiter looks again. Not a blocking lock, because a wait must end at an interrupt.
 const POLL: Duration = Duration::from_millis(50);
@@ -36,7 +37,7 @@ impl Turn {
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(source)) => {
                     let action = "cannot lock the directory that is to be built in";
-                    return Err(Error::Io { action, source: naming(dir, &source) });
+                    return Err(Error::io(action)(naming(dir, &source)));
                 }
             }
             if !told {
@@ -45,7 +46,7 @@ impl Turn {
                 cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
             }
             if pto_context::interrupt::requested() {
-                return Err(Error::Interrupted);
+                return Err(Error::interrupted());
             }
             std::thread::sleep(POLL);
         }
@@ -89,11 +90,9 @@ impl std::fmt::Display for Holder {
 fn holder(file: &File) -> Option<Holder> {
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
     let pid = holder_in(&locks, file.metadata().ok()?.ino())?;
-    let proc = PathBuf::from("/proc").join(pid.to_string());
-    let command = std::fs::read(proc.join("cmdline")).ok()?;
-    let words: Vec<_> = command.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
-    let command = pto_process::masked(words.join(" ").trim()).chars().take(LONGEST_COMMAND).collect();
-    Some(Holder::Process { pid, command, since: started(&proc) })
+    let process = Process::of(pid);
+    let command = process.command()?.chars().take(LONGEST_COMMAND).collect();
+    Some(Holder::Process { pid, command, since: started(&process) })
 }
 
 /// The process that holds a `flock` on the inode: `1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF`. The device is not
@@ -109,14 +108,10 @@ fn holder_in(locks: &str, inode: u64) -> Option<u32> {
 }
 
 /// When a process began.
-fn started(proc: &Path) -> Option<SystemTime> {
-    const START_TIME: usize = 19;
-    let stat = std::fs::read_to_string(proc.join("stat")).ok()?;
-    // The name before the last bracket may hold anything, blanks too.
-    let ticks: u64 = stat.rsplit_once(')')?.1.split_whitespace().nth(START_TIME)?.parse().ok()?;
+fn started(process: &Process) -> Option<SystemTime> {
     let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = uptime.split(' ').next()?.parse().ok()?;
-    let age = uptime - ticks as f64 / rustix::param::clock_ticks_per_second() as f64;
+    let age = uptime - process.start()? as f64 / rustix::param::clock_ticks_per_second() as f64;
     SystemTime::now().checked_sub(Duration::try_from_secs_f64(age).ok()?)
 }
 

@@ -8,7 +8,7 @@ use pto_process::Invocation;
 
 use super::native::RUNTIME_TARGETS;
 use super::tools::Tools;
-use crate::error::Error;
+use crate::error::{BuildError, Error};
 
 /// Below the runtime's build directory, which git ignores.
 const WHEELS: &str = "ptokit-wheel";
@@ -52,7 +52,7 @@ impl WheelJob<'_> {
         let entries = fs_err::read_dir(self.out()).map_err(Error::io("cannot find the runtime's wheel"))?;
         let wheels = entries.flatten().map(|entry| entry.path());
         let mut wheels = wheels.filter(|path| path.extension().is_some_and(|extension| extension == "whl"));
-        wheels.next().ok_or_else(|| Error::NoWheel { dir: self.out() })
+        wheels.next().ok_or_else(|| BuildError::NoWheel { dir: self.out() }.into())
     }
 }
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::build::hex;
-use crate::error::Error;
+use crate::error::{Error, SourceError};
 
 pub use state::{extension_of, managed_diff, record_state};
 pub(crate) use state::{move_record, recorded_diff};
@@ -65,7 +65,7 @@ pub fn patches_in(place: &Path) -> Result<Vec<Patch>, Error> {
         paths.sort();
     }
     if paths.is_empty() {
-        return Err(Error::NoPatches { dir: place.to_owned() });
+        return Err(SourceError::NoPatches { dir: place.to_owned() }.into());
     }
     let read = |path: PathBuf| {
         let bytes = fs_err::read(&path).map_err(&failed)?;
@@ -85,7 +85,7 @@ pub fn patches_sha256(patches: &[Patch]) -> String {
 /// How each patch stands to a checkout. Writes nothing.
 ///
 /// # Errors
-/// [`Error::PatchRejected`]: one neither fits nor is there. [`Error::NotAPatch`].
+/// [`SourceError::PatchRejected`]: one neither fits nor is there. [`SourceError::NotAPatch`].
 pub fn examine(cx: &Context, checkout: &Checkout, patches: &[Patch]) -> Result<Vec<Outcome>, Error> {
     let git = checkout.git(cx)?;
     let mut outcomes = Vec::new();
@@ -141,16 +141,17 @@ pub(crate) fn passes(
 fn rejected(checkout: &Checkout, patch: &Patch, output: &Output) -> Error {
     let said = output.last_words(6);
     if said.contains("No valid patches") || said.contains("corrupt patch") {
-        return Error::NotAPatch { file: patch.path.clone(), why: said };
+        return SourceError::NotAPatch { file: patch.path.clone(), why: said }.into();
     }
     let changed = [&checkout.staged[..], &checkout.modified, &checkout.conflicted].concat();
-    Error::PatchRejected {
+    SourceError::PatchRejected {
         patch: patch.path.clone(),
         repository: checkout.root().to_owned(),
         head: checkout.head.clone().unwrap_or_default(),
         changed,
         source: ProcessError::Failed(Box::new(output.clone())),
     }
+    .into()
 }
 
 /// The tree that a checkout's commit and the patches come to, as git names it; `None` if one of them does not fit the

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use pto_context::{Context, Event, Readable, write_whole};
 use serde::Serialize;
 
-use super::error::SetupError;
+use crate::error::Error;
 use crate::home::Home;
 
 /// The name of the program in `bin`. All other names are links to it, so that one rename replaces them all.
@@ -44,7 +44,7 @@ impl Helpers {
     ///
     /// # Errors
     /// The program cannot be read.
-    pub(crate) fn plan(&self, home: &Home, src: Option<&Path>) -> Result<HelpersStep, SetupError> {
+    pub(crate) fn plan(&self, home: &Home, src: Option<&Path>) -> Result<HelpersStep, Error> {
         let mut refresh = Vec::new();
         if !self.is_program_there(home)? {
             refresh.push(home.bin().join(PROGRAM));
@@ -64,27 +64,28 @@ impl Helpers {
         home: &Home,
         src: Option<&Path>,
         step: &HelpersStep,
-    ) -> Result<(), SetupError> {
-        let failed = |source| SetupError::write("cannot refresh the helpers", &home.bin(), source);
-        fs_err::create_dir_all(home.bin()).map_err(failed)?;
+    ) -> Result<(), Error> {
+        let bin = home.bin();
+        let failed = Error::in_home("cannot refresh the helpers", &bin);
+        fs_err::create_dir_all(home.bin()).map_err(&failed)?;
         let texts = self.texts(home, src);
         for path in &step.refresh {
             if path.starts_with(home.bin()) && is_foreign(path) {
-                keep(cx, path).map_err(failed)?;
+                keep(cx, path).map_err(&failed)?;
             }
             if let Some((_, text)) = texts.iter().find(|(place, _)| place == path) {
-                fs_err::create_dir_all(path.parent().unwrap_or(home.root())).map_err(failed)?;
-                replace_text(path, text).map_err(failed)?;
+                fs_err::create_dir_all(path.parent().unwrap_or(home.root())).map_err(&failed)?;
+                replace_text(path, text).map_err(&failed)?;
             } else if path.file_name() == Some(PROGRAM.as_ref()) {
-                replace_program(&self.program, &home.draft(PROGRAM), path).map_err(failed)?;
+                replace_program(&self.program, &home.draft(PROGRAM), path).map_err(&failed)?;
             } else {
-                replace_link(&home.draft(LINK), path).map_err(failed)?;
+                replace_link(&home.draft(LINK), path).map_err(&failed)?;
             }
         }
         Ok(())
     }
 
-    fn is_program_there(&self, home: &Home) -> Result<bool, SetupError> {
+    fn is_program_there(&self, home: &Home) -> Result<bool, Error> {
         let there = home.bin().join(PROGRAM);
         let length = |path: &Path| fs_err::metadata(path).map(|meta| meta.len()).ok();
         if there.is_symlink() || length(&there) != length(&self.program) {

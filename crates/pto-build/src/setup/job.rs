@@ -6,10 +6,10 @@ use pto_checkout::Owner;
 use pto_context::{Context, Event};
 use pto_process::Invocation;
 
-use super::error::SetupError;
 use super::receipt::Receipt;
 use super::requirements::Requirements;
 use super::{PackagesStep, Plan, Setup, SetupOptions, VenvStep, helpers, step};
+use crate::error::{Error, HomeError, SourceError};
 use crate::home::{Home, checkout_of};
 use crate::uv::{self, UvChoice};
 use crate::venv::{self, PythonFacts, PythonVersion, Standing};
@@ -26,11 +26,11 @@ pub(super) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    pub(super) fn new(cx: &Context, options: &'a SetupOptions) -> Result<Self, SetupError> {
+    pub(super) fn new(cx: &Context, options: &'a SetupOptions) -> Result<Self, Error> {
         let src = checkout_of(cx, options.src.as_deref());
         let requirements = match (&src, options.helpers_only) {
             (_, true) => None,
-            (None, false) => return Err(SetupError::NoCheckout),
+            (None, false) => return Err(SourceError::NoCheckout.into()),
             (Some(src), false) => Some(Requirements::read(cx, src)?),
         };
         let uv = UvChoice::of(cx, options.uv_version.as_deref())?;
@@ -39,7 +39,7 @@ impl<'a> Job<'a> {
         Ok(Self { options, home: Home::of(cx, options.home.as_deref()), src, requirements, uv, builder })
     }
 
-    pub(super) fn planned(&self, cx: &Context) -> Result<Setup, SetupError> {
+    pub(super) fn planned(&self, cx: &Context) -> Result<Setup, Error> {
         let src = self.src.as_deref();
         let (mut uv, mut venv, mut packages) = (None, None, None);
         if let Some(requirements) = &self.requirements {
@@ -57,7 +57,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    fn venv(&self, cx: &Context, requirements: &Requirements, standing: Standing) -> Result<VenvStep, SetupError> {
+    fn venv(&self, cx: &Context, requirements: &Requirements, standing: Standing) -> Result<VenvStep, Error> {
         let why = match standing {
             Standing::Complete(facts) => return Ok(VenvStep::Keep { python: facts.text }),
             Standing::Absent => None,
@@ -70,16 +70,16 @@ impl<'a> Job<'a> {
     }
 
     /// What is replaced is kept under this name, where there may be nothing of the user's.
-    fn check_room_for_previous(&self) -> Result<(), SetupError> {
+    fn check_room_for_previous(&self) -> Result<(), Error> {
         let slot = self.home.venv_slot();
         let place = slot.as_ref().map(pto_store::Slot::previous);
         match place.filter(|place| place.symlink_metadata().is_ok_and(|meta| !meta.is_symlink())) {
-            Some(place) => Err(SetupError::Foreign { venv: place.to_path_buf(), found: "files".to_owned() }),
+            Some(place) => Err(HomeError::Foreign { venv: place.to_path_buf(), found: "files".to_owned() }.into()),
             None => Ok(()),
         }
     }
 
-    fn packages(&self, requirements: &Requirements, standing: &Standing) -> Result<PackagesStep, SetupError> {
+    fn packages(&self, requirements: &Requirements, standing: &Standing) -> Result<PackagesStep, Error> {
         let why = match (standing, Receipt::read(&self.home.venv())) {
             (Standing::Complete(facts), Some(receipt)) if !self.options.reinstall => {
                 receipt.differs_from(&Receipt::of(requirements, &facts.text)?).map(str::to_owned)
@@ -92,7 +92,7 @@ impl<'a> Job<'a> {
         Ok(why.map_or(PackagesStep::Keep, |why| PackagesStep::Install { why, packages, constraints }))
     }
 
-    pub(super) fn perform(&self, cx: &Context, planned: &Setup) -> Result<(), SetupError> {
+    pub(super) fn perform(&self, cx: &Context, planned: &Setup) -> Result<(), Error> {
         let plan = &planned.plan;
         if let Some(requirements) = &self.requirements {
             if let Some(step) = &plan.uv {
@@ -109,12 +109,12 @@ impl<'a> Job<'a> {
     }
 
     /// Makes an environment beside the one that is there, fills it, and lets it take that one's place.
-    fn build_venv(&self, cx: &Context, requirements: &Requirements, with: Option<&Path>) -> Result<(), SetupError> {
+    fn build_venv(&self, cx: &Context, requirements: &Requirements, with: Option<&Path>) -> Result<(), Error> {
         let venv = self.home.venv();
         let Some(slot) = self.home.venv_slot() else {
-            return Err(SetupError::Foreign { venv, found: "the root of the file system".to_owned() });
+            return Err(HomeError::Foreign { venv, found: "the root of the file system".to_owned() }.into());
         };
-        slot.check_writable()?;
+        slot.check_writable().map_err(HomeError::NotWritten)?;
         let python = match with {
             Some(python) => python.to_path_buf(),
             None => self.obtain_python(cx, requirements.python)?,
@@ -122,14 +122,14 @@ impl<'a> Job<'a> {
         let task = "setup:venv".to_owned();
         let message = format!("Making `{}` with `{}`", venv.display(), python.display());
         cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
-        let staging = slot.stage(&requirements.python.to_string())?;
+        let staging = slot.stage(&requirements.python.to_string()).map_err(HomeError::NotWritten)?;
         venv::make(cx, &self.home, &python, staging.dir())?;
         let facts = self.check(cx, staging.dir(), requirements.python)?;
         self.install(cx, requirements, staging.dir())?;
         Receipt::of(requirements, &facts.text)?.write(staging.dir())?;
-        pto_fetch::settle(staging.contents())?;
+        pto_fetch::settle(staging.contents()).map_err(HomeError::NotWritten)?;
         let is_replaced = venv.symlink_metadata().is_ok();
-        slot.switch_keeping(cx, staging)?;
+        slot.switch_keeping(cx, staging).map_err(HomeError::NotWritten)?;
         slot.sweep();
         if is_replaced && slot.previous().exists() {
             let (venv, previous) = (venv.display(), slot.previous().display());
@@ -141,16 +141,16 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    fn check(&self, cx: &Context, dir: &Path, wanted: PythonVersion) -> Result<PythonFacts, SetupError> {
+    fn check(&self, cx: &Context, dir: &Path, wanted: PythonVersion) -> Result<PythonFacts, Error> {
         match venv::examine(cx, dir, wanted, self.builder)? {
             Standing::Complete(facts) => Ok(facts),
-            Standing::Absent => Err(SetupError::Incomplete { why: "it is not there".to_owned() }),
-            Standing::Unfit { why } => Err(SetupError::Incomplete { why }),
+            Standing::Absent => Err(HomeError::Incomplete { why: "it is not there".to_owned() }.into()),
+            Standing::Unfit { why } => Err(HomeError::Incomplete { why }.into()),
         }
     }
 
     /// Has `uv` install a Python, and takes that.
-    fn obtain_python(&self, cx: &Context, wanted: PythonVersion) -> Result<PathBuf, SetupError> {
+    fn obtain_python(&self, cx: &Context, wanted: PythonVersion) -> Result<PathBuf, Error> {
         let task = "setup:python".to_owned();
         let message = format!("Getting CPython {wanted}");
         cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
@@ -160,12 +160,12 @@ impl<'a> Job<'a> {
                 cx.emit(Event::Finished { task, message: format!("CPython {} is ready", facts.text) });
                 Ok(path)
             }
-            Err(unfit) => Err(SetupError::NoPython { wanted: wanted.to_string(), unfit, attempt }),
+            Err(unfit) => Err(HomeError::NoPython { wanted: wanted.to_string(), unfit, attempt }.into()),
         }
     }
 
     /// Installs into the environment that is there, which stays usable for what is not replaced.
-    fn refresh_packages(&self, cx: &Context, requirements: &Requirements) -> Result<(), SetupError> {
+    fn refresh_packages(&self, cx: &Context, requirements: &Requirements) -> Result<(), Error> {
         let venv = self.home.venv();
         let facts = self.check(cx, &venv, requirements.python)?;
         Receipt::take_away(&venv)?;
@@ -173,7 +173,7 @@ impl<'a> Job<'a> {
         Receipt::of(requirements, &facts.text)?.write(&venv)
     }
 
-    fn install(&self, cx: &Context, requirements: &Requirements, venv: &Path) -> Result<(), SetupError> {
+    fn install(&self, cx: &Context, requirements: &Requirements, venv: &Path) -> Result<(), Error> {
         if requirements.packages.is_empty() {
             return Ok(());
         }

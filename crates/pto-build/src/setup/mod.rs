@@ -3,7 +3,6 @@
 //! First the whole plan is made, without writing; then it is carried out, each step beside its place and put there in one
 //! step. Killed at any moment, what was usable before still is, and the next run finishes.
 
-pub(crate) mod error;
 mod helpers;
 mod job;
 pub(crate) mod receipt;
@@ -15,12 +14,12 @@ use std::path::PathBuf;
 use pto_context::Context;
 use serde::Serialize;
 
-pub use error::{Attempt, SetupError};
 pub(crate) use helpers::LINK;
 pub use helpers::{ACTIVATE, Helpers, HelpersStep, PROGRAM};
 pub use receipt::Receipt;
 pub use requirements::Requirements;
 
+use crate::error::Error;
 use crate::home;
 use crate::uv::UvStep;
 use crate::venv::PythonVersion;
@@ -121,16 +120,16 @@ impl Plan {
 /// Says what a setup would do, and writes nothing.
 ///
 /// # Errors
-/// See [`SetupError`].
-pub fn plan_setup(cx: &Context, options: &SetupOptions) -> Result<Setup, SetupError> {
+/// See [`Error`].
+pub fn plan_setup(cx: &Context, options: &SetupOptions) -> Result<Setup, Error> {
     Job::new(cx, options)?.planned(cx)
 }
 
 /// Sets a home up, or finds that it is.
 ///
 /// # Errors
-/// See [`SetupError`]. What was usable before still is.
-pub fn setup(cx: &Context, options: &SetupOptions) -> Result<Setup, SetupError> {
+/// See [`Error`]. What was usable before still is.
+pub fn setup(cx: &Context, options: &SetupOptions) -> Result<Setup, Error> {
     let job = Job::new(cx, options)?;
     let cx = &home::with_proxy(cx, options.proxy.as_deref());
     let _lock = job.home.lock(cx)?;

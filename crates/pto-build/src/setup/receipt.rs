@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::error::SetupError;
 use super::requirements::Requirements;
+use crate::error::{Error, SourceError};
 
 /// Its name in the environment.
 pub(crate) const FILE: &str = "ptokit-setup.json";
@@ -24,11 +24,11 @@ pub struct Receipt {
 
 impl Receipt {
     /// The receipt of an environment that fulfils these requirements.
-    pub(crate) fn of(requirements: &Requirements, python: &str) -> Result<Self, SetupError> {
+    pub(crate) fn of(requirements: &Requirements, python: &str) -> Result<Self, Error> {
         let digest = |file: &PathBuf| {
             pto_context::files::bytes(file, 16 << 20)
                 .map(|bytes| Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>())
-                .map_err(|error| SetupError::Malformed { file: file.clone(), why: error.to_string() })
+                .map_err(|error| SourceError::Malformed { file: file.clone(), why: error.to_string() })
         };
         Ok(Self {
             python: python.to_owned(),
@@ -42,17 +42,17 @@ impl Receipt {
         serde_json::from_str(&fs_err::read_to_string(venv.join(FILE)).ok()?).ok()
     }
 
-    pub(crate) fn write(&self, venv: &Path) -> Result<(), SetupError> {
+    pub(crate) fn write(&self, venv: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).unwrap_or_default();
         let file = venv.join(FILE);
         pto_context::write_whole(&file, pto_context::Readable::ByUmask, |out| std::io::Write::write_all(out, &text))
-            .map_err(|source| SetupError::write("cannot write down what was installed", venv, source))
+            .map_err(Error::in_home("cannot write down what was installed", venv))
     }
 
-    pub(crate) fn take_away(venv: &Path) -> Result<(), SetupError> {
+    pub(crate) fn take_away(venv: &Path) -> Result<(), Error> {
         match std::fs::remove_file(venv.join(FILE)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(SetupError::write("cannot change the environment", venv, error))
+                Err(Error::in_home("cannot change the environment", venv)(error))
             }
             _ => Ok(()),
         }

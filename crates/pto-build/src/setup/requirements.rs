@@ -6,7 +6,7 @@ use pto_checkout::{Pins, PythonPin};
 use pto_context::Context;
 use serde::Deserialize;
 
-use super::error::SetupError;
+use crate::error::{Error, SourceError};
 use crate::home;
 use crate::venv::PythonVersion;
 
@@ -49,11 +49,14 @@ impl Requirements {
     ///
     /// # Errors
     /// It is no complete checkout, or a file of it cannot be understood.
-    pub fn read(cx: &Context, src: &Path) -> Result<Self, SetupError> {
-        let missing = |missing| SetupError::NotACheckout {
-            src: src.to_path_buf(),
-            missing,
-            is_repository: pto_checkout::GitDirs::find(src).is_ok(),
+    pub fn read(cx: &Context, src: &Path) -> Result<Self, Error> {
+        let missing = |missing| {
+            SourceError::NotACheckout {
+                src: src.to_path_buf(),
+                missing,
+                is_repository: pto_checkout::GitDirs::find(src).is_ok(),
+            }
+            .into()
         };
         if !home::is_checkout(src) {
             return Err(missing("toolchain/versions.env"));
@@ -77,21 +80,21 @@ impl Requirements {
     }
 }
 
-fn project(file: &Path) -> Result<Option<PyProject>, SetupError> {
+fn project(file: &Path) -> Result<Option<PyProject>, Error> {
     if !file.is_file() {
         return Ok(None);
     }
-    let malformed = |why: String| SetupError::Malformed { file: file.to_path_buf(), why };
+    let malformed = |why: String| SourceError::Malformed { file: file.to_path_buf(), why }.into();
     let text = fs_err::read_to_string(file).map_err(|error| malformed(error.to_string()))?;
     toml::from_str(&text).map(Some).map_err(|error| malformed(error.to_string().trim_end().to_owned()))
 }
 
 /// The version that a checkout names; where it names a lowest one, the usual one if that is not lower.
-fn version(pin: &PythonPin) -> Result<PythonVersion, SetupError> {
+fn version(pin: &PythonPin) -> Result<PythonVersion, Error> {
     let mut parts = pin.version.split('.').map(str::parse);
     let (Some(Ok(major)), Some(Ok(minor))) = (parts.next(), parts.next()) else {
         let why = format!("it asks for Python `{}`; expected a version such as `3.10`", pin.version);
-        return Err(SetupError::Malformed { file: pin.file.clone(), why });
+        return Err(SourceError::Malformed { file: pin.file.clone(), why }.into());
     };
     let named = PythonVersion { major, minor };
     Ok(if pin.exact { named } else { named.max(USUAL) })

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pto_context::Context;
 use pto_process::{Invocation, Output, Status};
 
-use super::error::{Attempt, SetupError};
+use crate::error::{Attempt, Error, HomeError};
 
 /// How long one command may take. Half of it is what torch needs over a slow line; `uv` has no progress that could tell a
 /// slow one from a dead one.
@@ -16,17 +16,23 @@ const DEADLINE_VARIABLE: &str = "PTOKIT_SETUP_TIMEOUT_S";
 /// How many of a command's last lines are shown.
 const LAST_WORDS: usize = 12;
 
-/// Runs a command that writes under a directory. `Ok(Err(..))` if it ran and failed for a reason of its own.
-pub(crate) fn attempt(cx: &Context, command: Invocation, under: &Path) -> Result<Result<Output, Attempt>, SetupError> {
+/// Runs a command that writes under a directory. `Ok(Err(..))` if it ran and failed for a reason of its own. `what` follows
+/// `cannot`.
+pub(crate) fn attempt(
+    cx: &Context,
+    what: &'static str,
+    command: Invocation,
+    under: &Path,
+) -> Result<Result<Output, Attempt>, Error> {
     let deadline = cx.seconds(DEADLINE_VARIABLE, DEADLINE)?;
     let line = command.to_shell_line();
-    let output = command.deadline(deadline).run(cx)?;
+    let output = command.deadline(deadline).run(cx).map_err(Error::command(what, under))?;
     match output.status {
         Status::Exited(0) => Ok(Ok(output)),
-        Status::Interrupted => Err(pto_store::Error::Interrupted.into()),
+        Status::Interrupted => Err(Error::interrupted()),
         _ if output.says_disk_full() => {
             let source = std::io::Error::new(std::io::ErrorKind::StorageFull, output.last_words(2));
-            Err(SetupError::write("cannot install", under, source))
+            Err(Error::in_home("cannot install", under)(source))
         }
         status => Ok(Err(Attempt {
             line,
@@ -37,7 +43,7 @@ pub(crate) fn attempt(cx: &Context, command: Invocation, under: &Path) -> Result
     }
 }
 
-/// The same where failure is the end. `what` follows `cannot`.
-pub(crate) fn run(cx: &Context, what: &'static str, command: Invocation, under: &Path) -> Result<Output, SetupError> {
-    attempt(cx, command, under)?.map_err(|attempt| SetupError::Step { what, attempt })
+/// The same where failure is the end.
+pub(crate) fn run(cx: &Context, what: &'static str, command: Invocation, under: &Path) -> Result<Output, Error> {
+    attempt(cx, what, command, under)?.map_err(|attempt| HomeError::Step { what, attempt }.into())
 }

@@ -8,9 +8,9 @@ use pto_checkout::{Checkout, Git, GitDirs};
 use pto_context::Context;
 use pto_process::Invocation;
 
-use super::error::UpdateError;
 use super::journal::{remove_locks, remove_locks_in};
 use super::plan::{How, Move};
+use crate::error::Error;
 
 /// A repository with its work tree, as far as it is there.
 struct Begun<'a> {
@@ -25,7 +25,7 @@ struct Begun<'a> {
 }
 
 /// Removes what a clone has left that did not end.
-pub(super) fn forget(cx: &Context, unfinished: &Move) -> Result<(), UpdateError> {
+pub(super) fn forget(cx: &Context, unfinished: &Move) -> Result<(), Error> {
     let How::Clone { parent, path, git_dir, had_git_dir } = &unfinished.how else { return Ok(()) };
     if !parent.join(".git").exists() {
         return Ok(());
@@ -60,7 +60,7 @@ pub(super) fn forget(cx: &Context, unfinished: &Move) -> Result<(), UpdateError>
 
 impl Begun<'_> {
     /// Whether somebody has worked in it: there are commits that no remote has, or files that are not the clone's.
-    fn is_somebodys(&self) -> Result<bool, UpdateError> {
+    fn is_somebodys(&self) -> Result<bool, Error> {
         let own = ["rev-list", "--max-count=1", "HEAD", "--branches", "--tags", "--not", "--remotes"];
         // A repository that git cannot read has nothing in it yet.
         let commits = self.ask(&own).unwrap_or_default();
@@ -98,7 +98,7 @@ impl Begun<'_> {
     }
 
     /// Whether a file is what the commit has there, or a beginning of it.
-    fn is_the_clones(&self, path: &Path, below: &str) -> Result<bool, UpdateError> {
+    fn is_the_clones(&self, path: &Path, below: &str) -> Result<bool, Error> {
         let found = match fs_err::read_link(path) {
             Ok(target) => Ok(target.into_os_string().into_encoded_bytes()),
             Err(_) => fs_err::read(path),
@@ -120,7 +120,7 @@ impl Begun<'_> {
     }
 
     /// Removes files and directories with the rights of the checkout's owner.
-    fn remove(&self, paths: Vec<PathBuf>) -> Result<(), UpdateError> {
+    fn remove(&self, paths: Vec<PathBuf>) -> Result<(), Error> {
         let remove = self.git.run_as().command("rm").args(["-rf", "--"]).args(paths);
         self.git.run(self.cx, "remove an unfinished clone", remove)?;
         Ok(())

@@ -1,14 +1,14 @@
 //! What a remote has, looked at without changing the repository: new objects go into a directory of their own, and no ref
 //! is written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_checkout::{Checkout, Git};
 use pto_context::Context;
 use pto_platform::git::{parse_remote_refs, resolve_ref};
 use pto_process::Invocation;
 
-use super::error::UpdateError;
+use crate::error::{Error, UpdateError};
 use crate::patches::{self, Patch};
 
 /// A list of all files of the largest tree is far below this; a list that is cut would be wrong.
@@ -32,8 +32,8 @@ const SCRATCH: &str = "ptokit-incoming-";
 const ALIVE: &str = "ptokit.lock";
 
 /// Deletes what updates that were killed have left: those whose lock nobody holds.
-pub(super) fn sweep(cx: &Context) {
-    let entries = std::fs::read_dir(cx.temp_dir()).into_iter().flatten().flatten();
+fn sweep(temp: &Path) {
+    let entries = std::fs::read_dir(temp).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(SCRATCH)) {
         let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let lock = pto_context::files::open_regular(&entry.path().join(ALIVE));
@@ -44,11 +44,13 @@ pub(super) fn sweep(cx: &Context) {
 }
 
 impl<'a> Incoming<'a> {
-    pub(super) fn of(cx: &'a Context, checkout: &Checkout) -> Result<Self, UpdateError> {
+    pub(super) fn of(cx: &'a Context, checkout: &Checkout) -> Result<Self, Error> {
         let git = checkout.git(cx)?;
         git.run_as().prepare()?;
-        let failed = |source| pto_store::Error::place("cannot look at what a remote has", &cx.temp_dir(), source);
-        let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(cx.temp_dir()).map_err(failed)?;
+        let temp = git.run_as().temp_dir(cx);
+        sweep(&temp);
+        let failed = |source| pto_store::Error::place("cannot look at what a remote has", &temp, source);
+        let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&temp).map_err(failed)?;
         let alive = std::fs::File::create(scratch.path().join(ALIVE)).map_err(failed)?;
         alive.lock().map_err(failed)?;
         if git.run_as().is_other() {
@@ -60,19 +62,18 @@ impl<'a> Incoming<'a> {
     }
 
     /// The commit of a branch of a remote now.
-    pub(super) fn tip(&self, remote: &str, name: &str) -> Result<String, UpdateError> {
+    pub(super) fn tip(&self, remote: &str, name: &str) -> Result<String, Error> {
         let asking = self.git.exchanging(self.cx)?.args(["ls-remote", "--quiet", "--", remote, name]);
         let output = self.remote(remote, self.git.run(self.cx, "list the refs of the remote", asking))?;
-        let missing = || UpdateError::NoSuchRef {
-            repository: self.root.clone(),
-            remote: remote.to_owned(),
-            name: name.to_owned(),
+        let missing = || {
+            UpdateError::NoSuchRef { repository: self.root.clone(), remote: remote.to_owned(), name: name.to_owned() }
+                .into()
         };
         resolve_ref(&parse_remote_refs(&output), name).map(str::to_owned).ok_or_else(missing)
     }
 
     /// Has a commit that a remote has, by its own name or else with all of the remote's branches.
-    pub(super) fn obtain(&self, remote: &str, commit: &str) -> Result<(), UpdateError> {
+    pub(super) fn obtain(&self, remote: &str, commit: &str) -> Result<(), Error> {
         if self.has(commit)? || self.fetch(remote, &[commit.to_owned()]).is_ok() && self.has(commit)? {
             return Ok(());
         }
@@ -90,10 +91,11 @@ impl<'a> Incoming<'a> {
             repository: self.root.clone(),
             remote: remote.to_owned(),
             name: commit.to_owned(),
-        })
+        }
+        .into())
     }
 
-    fn fetch(&self, remote: &str, names: &[String]) -> Result<(), UpdateError> {
+    fn fetch(&self, remote: &str, names: &[String]) -> Result<(), Error> {
         let fetch = self.git.exchanging(self.cx)?.args(["fetch", "--quiet", "--no-tags", "--no-recurse-submodules"]);
         // Without a map, git would also move the refs of the remote's branches.
         let fetch =
@@ -102,25 +104,25 @@ impl<'a> Incoming<'a> {
     }
 
     /// Whether a commit is here, or in what was fetched.
-    pub(super) fn has(&self, commit: &str) -> Result<bool, UpdateError> {
+    pub(super) fn has(&self, commit: &str) -> Result<bool, Error> {
         Ok(self.git.has_commit(self.cx, self.beside(self.git.reading()), commit)?)
     }
 
     /// Whether everything in one commit is in another.
-    pub(super) fn is_ancestor(&self, old: &str, new: &str) -> Result<bool, UpdateError> {
+    pub(super) fn is_ancestor(&self, old: &str, new: &str) -> Result<bool, Error> {
         let look = self.beside(self.git.reading().args(["merge-base", "--is-ancestor", old, new]));
         Ok(self.git.answer(self.cx, "compare commits", look, &[1])?.is_some())
     }
 
     /// How many commits one has that the other lacks.
-    pub(super) fn count(&self, from: &str, to: &str) -> Result<u64, UpdateError> {
+    pub(super) fn count(&self, from: &str, to: &str) -> Result<u64, Error> {
         let text = self.ask("count commits", &["rev-list", "--count", &format!("{from}..{to}")])?;
         let answer = text.trim().to_owned();
-        answer.parse().map_err(|_| UpdateError::BadCount { repository: self.root.clone(), answer })
+        answer.parse().map_err(|_| UpdateError::BadCount { repository: self.root.clone(), answer }.into())
     }
 
     /// Whether a patch fits a commit, or its change is there.
-    pub(super) fn fits(&self, commit: &str, patch: &Patch) -> Result<bool, UpdateError> {
+    pub(super) fn fits(&self, commit: &str, patch: &Patch) -> Result<bool, Error> {
         let index = self.scratch.path().join("index");
         let with = || self.beside(self.git.writing()).env("GIT_INDEX_FILE", &index);
         self.git.run(self.cx, "tell whether the managed patches fit", with().args(["read-tree", commit]))?;
@@ -130,7 +132,7 @@ impl<'a> Incoming<'a> {
     }
 
     /// What a command that only looks prints, with the new objects in view.
-    pub(super) fn ask(&self, action: &'static str, args: &[&str]) -> Result<String, UpdateError> {
+    pub(super) fn ask(&self, action: &'static str, args: &[&str]) -> Result<String, Error> {
         let command = self.beside(self.git.reading().args(args)).capture_limit(LARGEST_LIST);
         Ok(self.git.run(self.cx, action, command)?.stdout.text().into_owned())
     }
@@ -139,12 +141,9 @@ impl<'a> Incoming<'a> {
         git.env("GIT_OBJECT_DIRECTORY", self.scratch.path()).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.objects)
     }
 
-    fn remote(
-        &self,
-        remote: &str,
-        result: Result<pto_process::Output, pto_checkout::Error>,
-    ) -> Result<String, UpdateError> {
-        let failed = |source| UpdateError::Remote { repository: self.root.clone(), remote: remote.to_owned(), source };
+    fn remote(&self, remote: &str, result: Result<pto_process::Output, pto_checkout::Error>) -> Result<String, Error> {
+        let failed =
+            |source| UpdateError::Remote { repository: self.root.clone(), remote: remote.to_owned(), source }.into();
         result.map(|output| output.stdout.text().into_owned()).map_err(failed)
     }
 }

@@ -9,10 +9,11 @@ use pto_checkout::{Checkout, Git, GitDirs};
 use pto_context::Context;
 use serde::{Deserialize, Serialize};
 
-use super::error::UpdateError;
 use super::managed;
 use super::plan::{How, Move};
 use crate::build::Hands;
+use crate::error::{Error, UpdateError};
+use crate::process::Process;
 
 /// How long to wait for a git that dies with the update that was killed.
 const DYING: Duration = Duration::from_secs(5);
@@ -43,19 +44,19 @@ impl Journal {
         Self { root: dirs.root.clone(), file: dirs.git_dir.join(FILE) }
     }
 
-    pub(super) fn begin(&self, cx: &Context, moves: &[Move]) -> Result<(), UpdateError> {
+    pub(super) fn begin(&self, cx: &Context, moves: &[Move]) -> Result<(), Error> {
         let entry = Entry { schema: SCHEMA.to_owned(), root: self.root.clone(), moves: moves.to_vec() };
         let text = serde_json::to_vec(&entry).map_err(|error| self.bad(error.into()))?;
-        Ok(self.hands(cx)?.write(cx, &self.file, &text)?)
+        self.hands(cx)?.write(cx, &self.file, &text)
     }
 
     pub(super) fn end(&self, cx: &Context) {
         // If it stays, the next update finds that all is done.
-        let _ = self.hands(cx).and_then(|hands| Ok(hands.remove(cx, &self.file)?));
+        let _ = self.hands(cx).and_then(|hands| hands.remove(cx, &self.file));
     }
 
     /// What an update that did not end was doing.
-    pub(super) fn unfinished(&self) -> Result<Vec<Move>, UpdateError> {
+    pub(super) fn unfinished(&self) -> Result<Vec<Move>, Error> {
         let text = match std::fs::read(&self.file) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             read => read.map_err(|error| self.bad(error))?,
@@ -69,16 +70,16 @@ impl Journal {
         Ok(entry.moves.into_iter().map(|one| moved(one, &entry.root, &self.root)).collect())
     }
 
-    fn hands(&self, cx: &Context) -> Result<Hands, UpdateError> {
+    fn hands(&self, cx: &Context) -> Result<Hands, Error> {
         Ok(Hands::of(Git::at(cx, &self.root)?.run_as()))
     }
 
-    fn bad(&self, source: std::io::Error) -> UpdateError {
-        UpdateError::BadJournal { repository: self.root.clone(), file: self.file.clone(), source }
+    fn bad(&self, source: std::io::Error) -> Error {
+        UpdateError::BadJournal { repository: self.root.clone(), file: self.file.clone(), source }.into()
     }
 
     /// Puts back what such an update has half done. What the user did since is left alone.
-    pub(super) fn clear_up(&self, cx: &Context, home: &Path) -> Result<(), UpdateError> {
+    pub(super) fn clear_up(&self, cx: &Context, home: &Path) -> Result<(), Error> {
         for unfinished in self.unfinished()? {
             match &unfinished.from {
                 Some(from) if unfinished.root.join(".git").exists() => {
@@ -108,7 +109,7 @@ fn moved(one: Move, was: &Path, is: &Path) -> Move {
     Move { root: place(one.root), how, ..one }
 }
 
-fn put_back(cx: &Context, unfinished: &Move, from: &str) -> Result<(), UpdateError> {
+fn put_back(cx: &Context, unfinished: &Move, from: &str) -> Result<(), Error> {
     // Which commit it is at is seen without the index, which may be locked.
     let git = Git::at(cx, &unfinished.root)?;
     remove_locks(&git)?;
@@ -146,7 +147,7 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    fn put_back(&self, cx: &Context, git: &Git) -> Result<(), UpdateError> {
+    fn put_back(&self, cx: &Context, git: &Git) -> Result<(), Error> {
         let place = git.root().join(self.path);
         if !self.is_half_written(cx, git, &place)? {
             return Ok(());
@@ -164,7 +165,7 @@ impl Change<'_> {
 
     /// Whether the file is what a git that was killed leaves: gone, or a beginning of the new content. Anything else is
     /// the user's, or unchanged.
-    fn is_half_written(&self, cx: &Context, git: &Git, place: &Path) -> Result<bool, UpdateError> {
+    fn is_half_written(&self, cx: &Context, git: &Git, place: &Path) -> Result<bool, Error> {
         let Ok(meta) = place.symlink_metadata() else { return Ok(self.is_in_old) };
         if meta.is_dir() {
             return Ok(false);
@@ -198,13 +199,13 @@ fn changes(raw: &str) -> impl Iterator<Item = Change<'_>> {
 }
 
 /// Removes the locks of a git that is gone. One that is alive is waited for, as long as it takes to die.
-pub(super) fn remove_locks(git: &Git) -> Result<(), UpdateError> {
+pub(super) fn remove_locks(git: &Git) -> Result<(), Error> {
     let dirs = pto_checkout::GitDirs::find(git.root())?;
     remove_locks_in(git.root(), [&dirs.git_dir, &dirs.common_dir])
 }
 
 /// The same for a repository whose work tree may not be there yet.
-pub(super) fn remove_locks_in(root: &Path, git_dirs: [&PathBuf; 2]) -> Result<(), UpdateError> {
+pub(super) fn remove_locks_in(root: &Path, git_dirs: [&PathBuf; 2]) -> Result<(), Error> {
     let branch = fs_err::read_to_string(git_dirs[0].join("HEAD")).unwrap_or_default();
     let branch = branch.trim().strip_prefix("ref: ").map(|name| git_dirs[1].join(format!("{name}.lock")));
     let locks = LOCKS.iter().flat_map(|lock| git_dirs.map(|dir| dir.join(lock))).chain(branch);
@@ -215,7 +216,7 @@ pub(super) fn remove_locks_in(root: &Path, git_dirs: [&PathBuf; 2]) -> Result<()
     let start = Instant::now();
     while let Some(pid) = git_at_work(root) {
         if start.elapsed() > DYING {
-            return Err(UpdateError::Busy { repository: root.to_path_buf(), pid });
+            return Err(UpdateError::Busy { repository: root.to_path_buf(), pid }.into());
         }
         pto_store::stop_if_interrupted()?;
         std::thread::sleep(Duration::from_millis(50));
@@ -228,11 +229,6 @@ pub(super) fn remove_locks_in(root: &Path, git_dirs: [&PathBuf; 2]) -> Result<()
 
 /// A git that works below a directory.
 fn git_at_work(root: &Path) -> Option<u32> {
-    let processes = std::fs::read_dir("/proc").ok()?.flatten();
-    let pids = processes.filter_map(|process| process.file_name().to_str()?.parse::<u32>().ok());
-    pids.into_iter().find(|pid| {
-        let of = |what: &str| PathBuf::from(format!("/proc/{pid}/{what}"));
-        let is_git = std::fs::read_to_string(of("comm")).is_ok_and(|name| name.starts_with("git"));
-        is_git && std::fs::read_link(of("cwd")).is_ok_and(|cwd| cwd.starts_with(root))
-    })
+    let is_git = |process: &Process| process.name().is_some_and(|name| name.starts_with("git"));
+    Process::all().find(|process| is_git(process) && process.is_in(root)).map(|process| process.pid)
 }

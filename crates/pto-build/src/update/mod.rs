@@ -3,8 +3,8 @@
 //! No branch is left, nothing is reset, and what is in no commit is not touched. A plan is made first, without changing
 //! anything: what a remote has is looked at beside the repository. Then everything is carried out in order.
 
+mod arriving;
 mod continuation;
-mod error;
 mod half_clone;
 mod incoming;
 mod journal;
@@ -22,13 +22,14 @@ use pto_checkout::{Git, GitDirs};
 use pto_context::{Context, Event};
 use serde::Serialize;
 
+pub use arriving::Arriving;
 pub use continuation::{Passed, continuation};
-pub use error::UpdateError;
 pub use plan::{How, Move, Repository};
 pub use standing::branch_standing;
 pub use state::{Blocked, State};
 
 use crate::build::Turn;
+use crate::error::{Error, SourceError, UpdateError};
 use crate::home::{Home, checkout_of};
 use journal::Journal;
 use managed::Managed;
@@ -53,33 +54,35 @@ pub struct PullOptions {
 pub struct Pull {
     /// Each that is there.
     pub repositories: Vec<Repository>,
+    /// What PyPTO's checkout has afterwards; `None` if it stays where it is.
+    pub arriving: Option<Arriving>,
 }
 
 /// The repositories of an update.
 struct Places(Vec<(&'static str, GitDirs)>);
 
 impl Places {
-    fn of(cx: &Context, options: &PullOptions) -> Result<Self, UpdateError> {
-        let src = checkout_of(cx, options.src.as_deref()).ok_or(UpdateError::NoCheckout)?;
+    fn of(cx: &Context, options: &PullOptions) -> Result<Self, Error> {
+        let src = checkout_of(cx, options.src.as_deref()).ok_or(SourceError::NoCheckout)?;
         let named = cx.var_os("PYPTO_LIB_SRC").map(|path| cx.cwd().join(path));
         let beside = || src.canonicalize().ok()?.parent().map(|parent| parent.join("pypto-lib"));
         let lib = named.or_else(beside).filter(|dir| dir.join(".git").exists());
         let repositories = [(plan::PYPTO, Some(src)), ("pypto-lib", lib)];
         let found = repositories.into_iter().filter_map(|(name, dir)| Some((name, dir?)));
-        Ok(Self(found.map(|(name, dir)| Ok((name, GitDirs::find(&dir)?))).collect::<Result<_, UpdateError>>()?))
+        Ok(Self(found.map(|(name, dir)| Ok((name, GitDirs::find(&dir)?))).collect::<Result<_, Error>>()?))
     }
 
     /// Keeps everybody away who builds or updates one of the repositories. By name, so that no two wait for each other.
-    fn turns(&self, cx: &Context) -> Result<Vec<Turn>, UpdateError> {
+    fn turns(&self, cx: &Context) -> Result<Vec<Turn>, Error> {
         let mut roots: Vec<&Path> = self.0.iter().map(|(_, dirs)| dirs.root.as_path()).collect();
         roots.sort_unstable();
         roots.dedup();
         let take = |root: &Path| Turn::take(cx, root, &format!("work on `{}`", root.display()));
-        Ok(roots.into_iter().map(take).collect::<Result<_, _>>()?)
+        roots.into_iter().map(take).collect::<Result<_, _>>()
     }
 
     /// Writes down in each repository what is about to be done there.
-    fn begin(&self, cx: &Context, pull: &Pull) -> Result<(), UpdateError> {
+    fn begin(&self, cx: &Context, pull: &Pull) -> Result<(), Error> {
         for ((_, dirs), repository) in self.0.iter().zip(&pull.repositories) {
             Journal::of(dirs).begin(cx, &repository.moves)?;
         }
@@ -94,8 +97,8 @@ impl Places {
 /// Says what would move, and changes nothing.
 ///
 /// # Errors
-/// See [`UpdateError`].
-pub fn plan_pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateError> {
+/// See [`Error`].
+pub fn plan_pull(cx: &Context, options: &PullOptions) -> Result<Pull, Error> {
     let places = Places::of(cx, options)?;
     for journal in places.journals() {
         if !journal.unfinished()?.is_empty() {
@@ -109,12 +112,11 @@ pub fn plan_pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateErro
 /// Brings every repository up to date, or none.
 ///
 /// # Errors
-/// See [`UpdateError`]. With [`UpdateError::Blocked`] and while remotes are asked, nothing was changed.
-pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateError> {
+/// See [`Error`]. With [`UpdateError::Blocked`] and while remotes are asked, nothing was changed.
+pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, Error> {
     let places = Places::of(cx, options)?;
     let cx = &with_proxy(cx, options);
     let _turns = places.turns(cx)?;
-    incoming::sweep(cx);
     let home = Home::of(cx, options.home.as_deref());
     let clear_up = || places.journals().try_for_each(|journal| journal.clear_up(cx, home.root()));
     clear_up()?;
@@ -136,22 +138,23 @@ pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, UpdateError> {
 }
 
 /// The plan, and what of the runtime is managed.
-fn planned(cx: &Context, options: &PullOptions, places: &Places) -> Result<(Pull, Option<Managed>), UpdateError> {
+fn planned(cx: &Context, options: &PullOptions, places: &Places) -> Result<(Pull, Option<Managed>), Error> {
     let home = Home::of(cx, options.home.as_deref());
     let remote_submodules = options.remote_submodules;
-    let mut planner = Planner { cx, home: home.root(), remote_submodules, blocked: Vec::new(), managed: None };
+    let mut planner =
+        Planner { cx, home: home.root(), remote_submodules, blocked: Vec::new(), managed: None, arriving: None };
     let mut repositories = Vec::new();
     for (name, dirs) in &places.0 {
         repositories.extend(planner.repository(name, &dirs.root)?);
     }
     if planner.blocked.is_empty() {
-        Ok((Pull { repositories }, planner.managed))
+        Ok((Pull { repositories, arriving: planner.arriving }, planner.managed))
     } else {
-        Err(UpdateError::Blocked(planner.blocked))
+        Err(UpdateError::Blocked(planner.blocked).into())
     }
 }
 
-fn perform(cx: &Context, one: &Move, home: &Path, managed: Option<&Managed>) -> Result<(), UpdateError> {
+fn perform(cx: &Context, one: &Move, home: &Path, managed: Option<&Managed>) -> Result<(), Error> {
     let task = format!("update:{}", one.root.display());
     let message = format!("Updating `{}` to {}", one.root.display(), state::short(&one.to));
     cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
@@ -184,7 +187,7 @@ fn perform(cx: &Context, one: &Move, home: &Path, managed: Option<&Managed>) -> 
 }
 
 /// Fetches a commit into a submodule, if it is not there: with the branches, else by its own name.
-fn obtain(cx: &Context, git: &Git, commit: &str) -> Result<(), UpdateError> {
+fn obtain(cx: &Context, git: &Git, commit: &str) -> Result<(), Error> {
     let is_here = || git.has_commit(cx, git.reading(), commit);
     if is_here()? {
         return Ok(());
@@ -204,7 +207,7 @@ fn with_proxy(cx: &Context, options: &PullOptions) -> Context {
 /// The directory of the checkout that an update is about.
 ///
 /// # Errors
-/// [`UpdateError::NoCheckout`].
-pub fn source_of(cx: &Context, named: Option<&Path>) -> Result<PathBuf, UpdateError> {
-    checkout_of(cx, named).ok_or(UpdateError::NoCheckout)
+/// [`SourceError::NoCheckout`].
+pub fn source_of(cx: &Context, named: Option<&Path>) -> Result<PathBuf, Error> {
+    checkout_of(cx, named).ok_or(SourceError::NoCheckout.into())
 }

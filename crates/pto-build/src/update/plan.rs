@@ -6,13 +6,14 @@ use pto_checkout::Checkout;
 use pto_context::Context;
 use serde::{Deserialize, Serialize};
 
-use super::error::UpdateError;
+use super::arriving::Arriving;
 use super::incoming::Incoming;
 use super::managed::Managed;
 use super::standing;
 use super::state::{Blocked, State};
 use super::ways::Ways;
 use crate::build::RUNTIME;
+use crate::error::{Error, UpdateError};
 
 /// The repository that has the runtime.
 pub(super) const PYPTO: &str = "pypto";
@@ -83,11 +84,13 @@ pub(super) struct Planner<'a> {
     pub(super) home: &'a Path,
     /// What the runtime has of them.
     pub(super) managed: Option<Managed>,
+    /// What PyPTO's checkout gets.
+    pub(super) arriving: Option<Arriving>,
 }
 
 impl Planner<'_> {
     /// Plans one repository. `None` if it is blocked, which is noted.
-    pub(super) fn repository(&mut self, name: &'static str, dir: &Path) -> Result<Option<Repository>, UpdateError> {
+    pub(super) fn repository(&mut self, name: &'static str, dir: &Path) -> Result<Option<Repository>, Error> {
         let checkout = Checkout::open(self.cx, dir)?;
         let noted = self.blocked.len();
         self.own_state(&checkout)?;
@@ -109,6 +112,9 @@ impl Planner<'_> {
         let Some(to) = self.fast_forward(&checkout, &incoming, branch, &upstream.name, &mut moves)? else {
             return Ok(None);
         };
+        if name == PYPTO && !moves.is_empty() {
+            self.arriving = Some(Arriving::of(&incoming, &to)?);
+        }
         self.submodules(&checkout, &incoming, &to, &mut moves)?;
         let root = checkout.root().to_path_buf();
         let repository = Repository { name, root, branch: branch.clone(), upstream: upstream.name.clone(), moves };
@@ -116,7 +122,7 @@ impl Planner<'_> {
     }
 
     /// What the repository's own state forbids.
-    fn own_state(&mut self, checkout: &Checkout) -> Result<(), UpdateError> {
+    fn own_state(&mut self, checkout: &Checkout) -> Result<(), Error> {
         // Without a commit everything is a change.
         if checkout.head.is_some() && self.changes(checkout)? {
             return Ok(());
@@ -128,7 +134,7 @@ impl Planner<'_> {
     }
 
     /// What is in no commit, or was begun and not ended. Whether there is anything.
-    fn changes(&mut self, checkout: &Checkout) -> Result<bool, UpdateError> {
+    fn changes(&mut self, checkout: &Checkout) -> Result<bool, Error> {
         // A submodule that was moved or changed inside is looked at by itself.
         let own = |paths: &[String]| -> Vec<String> {
             paths.iter().filter(|path| checkout.submodule(path).is_none()).cloned().collect()
@@ -151,13 +157,13 @@ impl Planner<'_> {
         Ok(true)
     }
 
-    fn block_without_remote(&mut self, checkout: &Checkout, branch: &str, upstream: &str) -> Result<(), UpdateError> {
+    fn block_without_remote(&mut self, checkout: &Checkout, branch: &str, upstream: &str) -> Result<(), Error> {
         let state = State::no_remote(&self.ways(checkout)?, branch, upstream);
         self.block(checkout, state);
         Ok(())
     }
 
-    pub(super) fn ways(&self, checkout: &Checkout) -> Result<Ways<'_>, UpdateError> {
+    pub(super) fn ways(&self, checkout: &Checkout) -> Result<Ways<'_>, Error> {
         Ways::of(self.cx, checkout)
     }
 
@@ -169,7 +175,7 @@ impl Planner<'_> {
         branch: &str,
         upstream: &str,
         moves: &mut Vec<Move>,
-    ) -> Result<Option<String>, UpdateError> {
+    ) -> Result<Option<String>, Error> {
         let head = checkout.head.clone().unwrap_or_default();
         let Some((remote, merge)) = self.ways(checkout)?.remote_of(branch)? else {
             self.block_without_remote(checkout, branch, upstream)?;
@@ -177,7 +183,7 @@ impl Planner<'_> {
         };
         let tip = match incoming.tip(&remote, &merge) {
             // It was deleted there, and what was fetched of it once is still here.
-            Err(UpdateError::NoSuchRef { .. }) => {
+            Err(Error::Update(UpdateError::NoSuchRef { .. })) => {
                 self.block_without_remote(checkout, branch, upstream)?;
                 return Ok(None);
             }

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use pto_checkout::Checkout;
 
-use super::error::UpdateError;
 use super::incoming::Incoming;
 use super::plan::Planner;
 use super::state::State;
+use crate::error::Error;
 
 /// How many paths one command line gets.
 const AT_ONCE: usize = 500;
@@ -26,7 +26,7 @@ impl Planner<'_> {
         incoming: &Incoming<'_>,
         from: &str,
         to: &str,
-    ) -> Result<(), UpdateError> {
+    ) -> Result<(), Error> {
         let args = ["diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none", from, to];
         let raw = incoming.ask("compare commits", &args)?;
         let changes: Vec<Change<'_>> = changes(&raw).collect();
@@ -58,7 +58,7 @@ struct Room<'a> {
 
 impl Room<'_> {
     /// What no commit knows where the update adds a file, or needs a directory for one.
-    fn in_the_way(&self, changes: &[Change<'_>]) -> Result<Vec<String>, UpdateError> {
+    fn in_the_way(&self, changes: &[Change<'_>]) -> Result<Vec<String>, Error> {
         let mut found = BTreeSet::new();
         let (mut directories, mut parents) = (BTreeSet::new(), BTreeSet::new());
         for added in changes.iter().filter(|change| change.old_mode == NOTHING) {
@@ -86,7 +86,7 @@ impl Room<'_> {
     }
 
     /// Edits of files that the update changes and that git was told not to look at.
-    fn hidden_edits(&self, changes: &[Change<'_>]) -> Result<Vec<String>, UpdateError> {
+    fn hidden_edits(&self, changes: &[Change<'_>]) -> Result<Vec<String>, Error> {
         let old: BTreeMap<&str, &Change<'_>> =
             changes.iter().filter(|change| change.old_mode != NOTHING).map(|change| (change.path, change)).collect();
         let listed = self.incoming.ask("list what it does not look at", &["ls-files", "-v", "-z"])?;
@@ -102,7 +102,7 @@ impl Room<'_> {
         Ok(found)
     }
 
-    fn is_edited(&self, change: &Change<'_>) -> Result<bool, UpdateError> {
+    fn is_edited(&self, change: &Change<'_>) -> Result<bool, Error> {
         match self.meta(change.path) {
             // One that is gone is no work of anybody's, and a sparse checkout has none of them.
             None => Ok(false),
@@ -119,7 +119,7 @@ impl Room<'_> {
     }
 
     /// What git lists of these paths; nothing of none.
-    fn list(&self, command: &[&str], paths: &[&str]) -> Result<BTreeSet<String>, UpdateError> {
+    fn list(&self, command: &[&str], paths: &[&str]) -> Result<BTreeSet<String>, Error> {
         let mut found = BTreeSet::new();
         for some in paths.chunks(AT_ONCE) {
             let args = [&["--literal-pathspecs"], command, some].concat();

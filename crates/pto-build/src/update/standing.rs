@@ -3,16 +3,16 @@
 use pto_checkout::{Checkout, Tracking};
 use pto_context::Context;
 
-use super::error::UpdateError;
 use super::state::{Blocked, State};
 use super::ways::Ways;
+use crate::error::Error;
 
 /// What keeps an update from the branch of a checkout, as far as can be seen without its remote: something unfinished, no
 /// branch, nothing to follow, or two sides that went apart. Changes of files are not looked at.
 ///
 /// # Errors
 /// Git cannot tell.
-pub fn branch_standing(cx: &Context, checkout: &Checkout) -> Result<Option<Blocked>, UpdateError> {
+pub fn branch_standing(cx: &Context, checkout: &Checkout) -> Result<Option<Blocked>, Error> {
     let state = match (checkout.operation, of_branch(cx, checkout)?) {
         (Some(operation), _) => Some(State::Unfinished { operation }),
         (None, Some(state)) => Some(state),
@@ -22,7 +22,7 @@ pub fn branch_standing(cx: &Context, checkout: &Checkout) -> Result<Option<Block
 }
 
 /// What of the branch itself forbids an update.
-pub(super) fn of_branch(cx: &Context, checkout: &Checkout) -> Result<Option<State>, UpdateError> {
+pub(super) fn of_branch(cx: &Context, checkout: &Checkout) -> Result<Option<State>, Error> {
     let ways = || Ways::of(cx, checkout);
     let (branch, upstream) = match (&checkout.head, &checkout.branch, &checkout.upstream) {
         (None, ..) => return Ok(Some(State::Unborn { switch: ways()?.out_of_nothing() })),

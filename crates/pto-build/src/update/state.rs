@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pto_checkout::{Checkout, Operation};
 use serde::Serialize;
 
-use super::error::word;
+use crate::error::word;
 
 /// How many paths of a list are shown.
 const SHOWN: usize = 5;

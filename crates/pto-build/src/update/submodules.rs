@@ -3,10 +3,10 @@
 use pto_checkout::Checkout;
 use pto_context::Context;
 
-use super::error::UpdateError;
 use super::incoming::Incoming;
 use super::plan::{How, Move, Planner};
 use super::state::State;
+use crate::error::Error;
 
 impl Planner<'_> {
     /// What becomes of the submodules when their parent is at a commit.
@@ -16,7 +16,7 @@ impl Planner<'_> {
         incoming: &Incoming<'_>,
         to: &str,
         moves: &mut Vec<Move>,
-    ) -> Result<(), UpdateError> {
+    ) -> Result<(), Error> {
         let tree = incoming.ask("list the submodules", &["ls-tree", "-r", "-z", to])?;
         for (path, recorded) in gitlinks(&tree) {
             match parent.submodule(path).and_then(|submodule| submodule.checkout.as_ref()) {
@@ -34,7 +34,7 @@ impl Planner<'_> {
         inside: &Checkout,
         recorded: &str,
         moves: &mut Vec<Move>,
-    ) -> Result<(), UpdateError> {
+    ) -> Result<(), Error> {
         let incoming = Incoming::of(self.cx, inside)?;
         let Some(head) = inside.head.clone() else {
             let switch = self.ways(inside)?.out_of_nothing();
@@ -83,7 +83,7 @@ impl Planner<'_> {
         path: &str,
         incoming: &Incoming<'_>,
         head: &str,
-    ) -> Result<Option<State>, UpdateError> {
+    ) -> Result<Option<State>, Error> {
         let recorded = parent.submodule(path).map(|submodule| submodule.recorded.clone()).unwrap_or_default();
         if head == recorded || self.was_recorded(parent, path, head)? {
             return Ok(None);
@@ -98,7 +98,7 @@ impl Planner<'_> {
     }
 
     /// Whether the parent has ever recorded this commit for the submodule.
-    fn was_recorded(&self, parent: &Checkout, path: &str, commit: &str) -> Result<bool, UpdateError> {
+    fn was_recorded(&self, parent: &Checkout, path: &str, commit: &str) -> Result<bool, Error> {
         let args = ["log", "--format=", "--raw", "--no-abbrev", "-m", "HEAD", "--", path];
         let log = parent.git(self.cx)?.ask(self.cx, "list what it has recorded", &args)?;
         Ok(log.split_whitespace().any(|word| word == commit))
@@ -110,7 +110,7 @@ impl Planner<'_> {
         incoming: &Incoming<'_>,
         (path, recorded, commit): (&str, &str, &str),
         moves: &mut Vec<Move>,
-    ) -> Result<(), UpdateError> {
+    ) -> Result<(), Error> {
         if !is_plain(path) {
             self.block(parent, State::BadSubmodule { name: path.to_owned(), commit: commit.to_owned() });
             return Ok(());
@@ -151,7 +151,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// The ref of its remote that a submodule follows: `branch` of `.gitmodules`, else where the remote begins.
-fn followed_branch(cx: &Context, parent: &Checkout, path: &str) -> Result<String, UpdateError> {
+fn followed_branch(cx: &Context, parent: &Checkout, path: &str) -> Result<String, Error> {
     let git = parent.git(cx)?;
     let config = |pattern: &str| {
         let get = git.reading().args(["config", "-z", "--file", ".gitmodules", "--get-regexp", pattern]);

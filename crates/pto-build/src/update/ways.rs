@@ -3,7 +3,7 @@
 use pto_checkout::{Checkout, Git};
 use pto_context::Context;
 
-use super::error::UpdateError;
+use crate::error::Error;
 
 const FIRST: &str = "origin/HEAD";
 /// What most remotes begin with.
@@ -18,7 +18,7 @@ pub(super) struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    pub(super) fn of(cx: &'a Context, checkout: &Checkout) -> Result<Self, UpdateError> {
+    pub(super) fn of(cx: &'a Context, checkout: &Checkout) -> Result<Self, Error> {
         let git = checkout.git(cx)?;
         let args = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/remotes"];
         let listed = git.ask(cx, "list branches", &args)?;
@@ -27,7 +27,7 @@ impl<'a> Ways<'a> {
     }
 
     /// The remote and its branch that a branch follows; `None` where it follows one of this repository.
-    pub(super) fn remote_of(&self, branch: &str) -> Result<Option<(String, String)>, UpdateError> {
+    pub(super) fn remote_of(&self, branch: &str) -> Result<Option<(String, String)>, Error> {
         let setting = |key: &str| {
             let get = self.git.reading().args(["config", "--get", &format!("branch.{branch}.{key}")]);
             self.git.answer(self.cx, "read its settings", get, &[1])
@@ -50,7 +50,7 @@ impl<'a> Ways<'a> {
     }
 
     /// What leads from no branch to one: the one that the remote begins with, or a new one where another worktree has that.
-    pub(super) fn to_a_branch(&self) -> Result<String, UpdateError> {
+    pub(super) fn to_a_branch(&self) -> Result<String, Error> {
         let first = self.to_follow("main", None).filter(|_| self.first().is_none()).or_else(|| self.first());
         let first = first.unwrap_or_else(|| USUAL.to_owned());
         let branch = first.split_once('/').map_or(first.as_str(), |(_, branch)| branch);
@@ -75,7 +75,7 @@ impl<'a> Ways<'a> {
     }
 
     /// Files that git was told of with `add --intent-to-add`.
-    pub(super) fn announced(&self) -> Result<Vec<String>, UpdateError> {
+    pub(super) fn announced(&self) -> Result<Vec<String>, Error> {
         let args = ["diff", "--name-only", "-z", "--diff-filter=A", "--ignore-submodules=all"];
         let listed = self.git.ask(self.cx, "list changes", &args)?;
         Ok(listed.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())

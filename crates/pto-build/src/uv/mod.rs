@@ -12,8 +12,8 @@ use pto_fetch::Release;
 use pto_process::{Error as ProcessError, Invocation};
 use serde::Serialize;
 
+use crate::error::{Error, HomeError};
 use crate::home::Home;
-use crate::setup::SetupError;
 
 /// The variable behind `--uv-version`, which is also how scripts of CI have it.
 const VARIABLE: &str = "UV_VERSION";
@@ -33,8 +33,8 @@ impl UvChoice {
     /// The choice: what was given, else `UV_VERSION`, else the one that is here.
     ///
     /// # Errors
-    /// [`SetupError::BadTag`].
-    pub fn of(cx: &Context, given: Option<&str>) -> Result<Self, SetupError> {
+    /// [`HomeError::BadTag`].
+    pub fn of(cx: &Context, given: Option<&str>) -> Result<Self, Error> {
         let tag = given.map(str::to_owned).or_else(|| cx.var(VARIABLE)).unwrap_or_else(|| "latest".to_owned());
         if tag == "latest" {
             return Ok(Self::Latest);
@@ -45,7 +45,7 @@ impl UvChoice {
         if starts && version.split('.').all(is_part) {
             Ok(Self::Release(version.to_owned()))
         } else {
-            Err(SetupError::BadTag { given: tag })
+            Err(HomeError::BadTag { given: tag }.into())
         }
     }
 }
@@ -77,7 +77,7 @@ pub enum UvStep {
 ///
 /// # Errors
 /// The user asked for the end.
-pub(crate) fn plan(cx: &Context, home: &Home, choice: &UvChoice) -> Result<UvStep, SetupError> {
+pub(crate) fn plan(cx: &Context, home: &Home, choice: &UvChoice) -> Result<UvStep, Error> {
     if let UvChoice::Release(version) = choice {
         return Ok(UvStep::Fetch { version: Some(version.clone()) });
     }
@@ -93,7 +93,7 @@ pub(crate) fn plan(cx: &Context, home: &Home, choice: &UvChoice) -> Result<UvSte
 }
 
 /// Does it. What was there works until the new one has been started.
-pub(crate) fn perform(cx: &Context, home: &Home, step: &UvStep) -> Result<(), SetupError> {
+pub(crate) fn perform(cx: &Context, home: &Home, step: &UvStep) -> Result<(), Error> {
     match step {
         UvStep::Keep { .. } => Ok(()),
         UvStep::Copy { from, version } => put(cx, home, from, Some(version)),
@@ -101,27 +101,28 @@ pub(crate) fn perform(cx: &Context, home: &Home, step: &UvStep) -> Result<(), Se
     }
 }
 
-fn fetch(cx: &Context, home: &Home, version: Option<&str>) -> Result<(), SetupError> {
-    let failed = |source| SetupError::write("cannot fetch `uv`", home.root(), source);
+fn fetch(cx: &Context, home: &Home, version: Option<&str>) -> Result<(), Error> {
+    let failed = Error::in_home("cannot fetch `uv`", home.root());
     let work = home.fetch_dir();
     let (tree, scratch) = (work.join("tree"), work.join("scratch"));
     for dir in [&tree, &scratch] {
-        fs_err::create_dir_all(dir).map_err(failed)?;
+        fs_err::create_dir_all(dir).map_err(&failed)?;
     }
     let release = Release { name: "uv", version: version.map(str::to_owned) };
-    let result = release.install_into(cx, &tree, &scratch).map_err(SetupError::Uv);
+    let result = release.install_into(cx, &tree, &scratch).map_err(|error| HomeError::Uv(error).into());
     let result = result.and_then(|_| put(cx, home, &tree.join("bin/uv"), version));
     let _ = fs_err::remove_dir_all(&work);
     result
 }
 
 /// Puts a program into the home once it has been started there and said the version.
-fn put(cx: &Context, home: &Home, from: &Path, version: Option<&str>) -> Result<(), SetupError> {
-    let failed = |source| SetupError::write("cannot put `uv` into PyPTO's home", &home.bin(), source);
-    fs_err::create_dir_all(home.bin()).map_err(failed)?;
+fn put(cx: &Context, home: &Home, from: &Path, version: Option<&str>) -> Result<(), Error> {
+    let bin = home.bin();
+    let failed = Error::in_home("cannot put `uv` into PyPTO's home", &bin);
+    fs_err::create_dir_all(home.bin()).map_err(&failed)?;
     let draft = home.draft("uv");
-    fs_err::copy(from, &draft).map_err(failed)?;
-    fs_err::set_permissions(&draft, Permissions::from_mode(0o755)).map_err(failed)?;
+    fs_err::copy(from, &draft).map_err(&failed)?;
+    fs_err::set_permissions(&draft, Permissions::from_mode(0o755)).map_err(&failed)?;
     let said = version_of(cx, &draft)?;
     let why = match (said, version) {
         (None, _) => Some("it does not start".to_owned()),
@@ -130,26 +131,26 @@ fn put(cx: &Context, home: &Home, from: &Path, version: Option<&str>) -> Result<
     };
     if let Some(why) = why {
         let _ = fs_err::remove_file(&draft);
-        return Err(SetupError::NotUv { path: from.to_path_buf(), why });
+        return Err(HomeError::NotUv { path: from.to_path_buf(), why }.into());
     }
-    fs_err::File::open(&draft).and_then(|file| file.sync_all()).map_err(failed)?;
-    fs_err::rename(&draft, home.uv()).map_err(failed)?;
+    fs_err::File::open(&draft).and_then(|file| file.sync_all()).map_err(&failed)?;
+    fs_err::rename(&draft, home.uv()).map_err(&failed)?;
     cx.emit(Event::Finished { task: "setup:uv".to_owned(), message: "`uv` is ready".to_owned() });
     Ok(())
 }
 
 /// What the program says it is; `None` if it is not there or does not work.
-pub(crate) fn version_of(cx: &Context, path: &Path) -> Result<Option<String>, SetupError> {
+pub(crate) fn version_of(cx: &Context, path: &Path) -> Result<Option<String>, Error> {
     if !path.is_file() {
         return Ok(None);
     }
     let output = match Invocation::new(path).arg("--version").deadline(ANSWER).run(cx) {
         Ok(output) => output,
-        Err(error @ ProcessError::Interrupted { .. }) => return Err(error.into()),
+        Err(ProcessError::Interrupted { .. }) => return Err(Error::interrupted()),
         Err(_) => return Ok(None),
     };
     if output.status == pto_process::Status::Interrupted {
-        return Err(pto_store::Error::Interrupted.into());
+        return Err(Error::interrupted());
     }
     let text = output.stdout.text();
     let version = output.success().then(|| text.strip_prefix("uv ")?.split_whitespace().next().map(str::to_owned));
@@ -192,7 +193,7 @@ mod tests {
         assert_eq!(choice(Some("v0.9.3"), "0.9.2").unwrap(), UvChoice::Release("0.9.3".into()));
         assert_eq!(choice(Some("latest"), "0.9.2").unwrap(), UvChoice::Latest);
         for bad in ["newest", "0.9 2", "0..9", "--help", "0.9;x"] {
-            assert!(matches!(choice(Some(bad), ""), Err(SetupError::BadTag { .. })), "{bad}");
+            assert!(matches!(choice(Some(bad), ""), Err(Error::Home(HomeError::BadTag { .. }))), "{bad}");
         }
     }
 }

@@ -9,8 +9,7 @@ use pto_process::{Error as ProcessError, Invocation, Status};
 use serde::Deserialize;
 
 use super::PythonVersion;
-use crate::reach::can_read;
-use crate::setup::SetupError;
+use crate::error::Error;
 
 /// How long an interpreter may take to answer. They start in a tenth of a second; a home on a network does not.
 const ANSWER: Duration = Duration::from_secs(20);
@@ -89,7 +88,7 @@ impl PythonFacts {
     pub(super) fn is_closed_to(&self, python: &Path, builder: Option<Owner>) -> Option<String> {
         let builder = builder?;
         let files = [Some(python), Some(&self.python_h), Some(&self.pyconfig_h), self.library().map(PathBuf::as_path)];
-        let closed = files.into_iter().flatten().find(|file| !can_read(builder, file))?;
+        let closed = files.into_iter().flatten().find(|file| !builder.can_read(file))?;
         Some(format!("`{}` cannot be read by the checkout's owner (uid {})", closed.display(), builder.uid))
     }
 
@@ -104,17 +103,17 @@ fn is_readable(file: &Path) -> bool {
 }
 
 /// Asks one interpreter. `Ok(Err(why))` if it does not answer.
-pub(super) fn ask(cx: &Context, path: &Path) -> Result<Result<PythonFacts, String>, SetupError> {
+pub(super) fn ask(cx: &Context, path: &Path) -> Result<Result<PythonFacts, String>, Error> {
     // -I: nothing of the caller's; -S: no site packages, which take longer than everything else.
     let question = Invocation::new(path).args(["-I", "-S", "-B", "-c", QUESTION]).deadline(ANSWER);
     let output = match question.run(cx) {
         Ok(output) => output,
-        Err(error) if error.is_interrupted() => return Err(error.into()),
+        Err(error) if error.is_interrupted() => return Err(Error::interrupted()),
         Err(ProcessError::NotFound { .. }) => return Ok(Err("it is not there".to_owned())),
         Err(error) => return Ok(Err(pto_context::with_causes(&error))),
     };
     if output.status == Status::Interrupted {
-        return Err(pto_store::Error::Interrupted.into());
+        return Err(Error::interrupted());
     }
     let text = output.stdout.text();
     let answer = text.lines().find_map(|line| serde_json::from_str(line.strip_prefix("ptokit:")?).ok());

@@ -10,9 +10,9 @@ use pto_process::Invocation;
 
 pub use interpreter::{PythonFacts, Unfit};
 
+use crate::error::{Attempt, Error, HomeError};
 use crate::home::Home;
 use crate::setup::step;
-use crate::setup::{Attempt, SetupError};
 
 /// What an environment has at its top. A directory with anything else is somebody's own.
 const KNOWN: [&str; 11] = [
@@ -72,12 +72,7 @@ pub enum Standing {
 ///
 /// # Errors
 /// The user asked for the end.
-pub fn examine(
-    cx: &Context,
-    venv: &Path,
-    wanted: PythonVersion,
-    builder: Option<Owner>,
-) -> Result<Standing, SetupError> {
+pub fn examine(cx: &Context, venv: &Path, wanted: PythonVersion, builder: Option<Owner>) -> Result<Standing, Error> {
     if venv.symlink_metadata().is_err() {
         return Ok(Standing::Absent);
     }
@@ -98,20 +93,20 @@ pub fn examine(
 }
 
 /// Refuses a place that holds somebody's files: it would be moved away and deleted.
-pub(crate) fn check_ours(venv: &Path) -> Result<(), SetupError> {
+pub(crate) fn check_ours(venv: &Path) -> Result<(), Error> {
     let is_dir = venv.symlink_metadata().is_ok_and(|meta| meta.is_dir());
-    let foreign = |found: String| Err(SetupError::Foreign { venv: venv.to_path_buf(), found });
+    let foreign = |found: String| Err(HomeError::Foreign { venv: venv.to_path_buf(), found }.into());
     if !is_dir {
         // The target of a link is left alone.
         let is_file = venv.symlink_metadata().is_ok_and(|meta| meta.is_file());
         return if is_file { foreign("a file".to_owned()) } else { Ok(()) };
     }
-    let listing = fs_err::read_dir(venv).map_err(|error| SetupError::write("cannot look at it", venv, error))?;
+    let listing = fs_err::read_dir(venv).map_err(Error::in_home("cannot look at it", venv))?;
     let names: Vec<String> = listing.flatten().map(|item| item.file_name().to_string_lossy().into_owned()).collect();
     let is_environment = names.iter().any(|name| name == MARK);
     match names.into_iter().find(|name| !is_environment || !KNOWN.contains(&name.as_str())) {
         Some(found) if is_environment => foreign(found),
-        Some(found) => Err(SetupError::NoEnvironment { venv: venv.to_path_buf(), found, lacks: MARK }),
+        Some(found) => Err(HomeError::NoEnvironment { venv: venv.to_path_buf(), found, lacks: MARK }.into()),
         None => Ok(()),
     }
 }
@@ -123,7 +118,7 @@ pub(crate) fn find_python(
     home: &Home,
     wanted: PythonVersion,
     builder: Option<Owner>,
-) -> Result<Result<(PathBuf, PythonFacts), Vec<Unfit>>, SetupError> {
+) -> Result<Result<(PathBuf, PythonFacts), Vec<Unfit>>, Error> {
     let version = Some((wanted.major, wanted.minor));
     let own = cx.clone().with_var("UV_PYTHON_INSTALL_DIR", home.pythons());
     let mut candidates = pto_fetch::interpreters(&own, version);
@@ -152,21 +147,17 @@ pub(crate) fn find_python(
 }
 
 /// Has `uv` install a Python for this home, where every builder can reach it.
-pub(crate) fn install_python(
-    cx: &Context,
-    home: &Home,
-    wanted: PythonVersion,
-) -> Result<Result<(), Attempt>, SetupError> {
+pub(crate) fn install_python(cx: &Context, home: &Home, wanted: PythonVersion) -> Result<Result<(), Attempt>, Error> {
     let command = Invocation::new(home.uv())
         .args(["python", "install", "--no-bin", "--no-progress", "--install-dir"])
         .arg(home.pythons())
         .arg(wanted.to_string())
         .env("NO_COLOR", "1");
-    Ok(step::attempt(cx, command, home.root())?.map(drop))
+    Ok(step::attempt(cx, "install a Python", command, home.root())?.map(drop))
 }
 
 /// Makes an empty environment in an empty directory.
-pub(crate) fn make(cx: &Context, home: &Home, python: &Path, dir: &Path) -> Result<(), SetupError> {
+pub(crate) fn make(cx: &Context, home: &Home, python: &Path, dir: &Path) -> Result<(), Error> {
     let command = Invocation::new(home.uv())
         .args(["venv", "--no-project", "--allow-existing", "--no-progress", "--prompt", "pypto", "--python"])
         .arg(python)

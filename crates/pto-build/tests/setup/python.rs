@@ -1,6 +1,6 @@
 //! Where the interpreter comes from.
 
-use pto_build::{SetupError, VenvStep};
+use pto_build::{Error, HomeError, VenvStep};
 
 use crate::support::World;
 
@@ -65,7 +65,7 @@ fn a_machine_without_it_and_without_a_network_is_told_what_to_do() {
     let world = world();
     world.write("unreachable", "");
     let error = world.setup().unwrap_err();
-    assert!(matches!(&error, SetupError::NoPython { wanted, .. } if wanted == FUTURE), "{error}");
+    assert!(matches!(&error, Error::Home(HomeError::NoPython { wanted, .. }) if wanted == FUTURE), "{error}");
     assert!(error.to_string().contains("dns error"), "{error}");
     let hint = error.hint().unwrap();
     assert!(hint.contains("python3.77-dev") && hint.contains("UV_PYTHON_INSTALL_MIRROR"), "{hint}");

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pto_build::{SetupError, VenvStep, setup};
+use pto_build::{Error, HomeError, VenvStep, setup};
 use pto_context::Event;
 use pto_process::Invocation;
 use pto_store::Lock;
@@ -131,7 +131,7 @@ fn fill_up(world: &World, remount: impl Fn(&str) -> bool) {
         assert!(remount(&format!("remount,nr_inodes={}", inodes + room)));
         match world.setup() {
             Ok(_) => break,
-            Err(SetupError::Store(pto_store::Error::NoSpace { .. })) => refused += 1,
+            Err(Error::Home(HomeError::NotWritten(pto_store::Error::NoSpace { .. }))) => refused += 1,
             Err(other) => panic!("{room}: {}", pto_context::with_causes(&other)),
         }
         assert_eq!(world.versions().as_deref(), Some("1.0 2.0"), "room for {room} files");

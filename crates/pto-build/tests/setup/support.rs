@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use pto_build::{Helpers, Setup, SetupError, SetupOptions, VenvStep, plan_setup, setup};
+use pto_build::{Error, Helpers, Setup, SetupOptions, VenvStep, plan_setup, setup};
 use pto_context::{Context, Recorder};
 use pto_process::{Invocation, Output};
 
@@ -130,11 +130,11 @@ impl World {
         }
     }
 
-    pub(crate) fn plan(&self, options: &SetupOptions) -> Result<Setup, SetupError> {
+    pub(crate) fn plan(&self, options: &SetupOptions) -> Result<Setup, Error> {
         plan_setup(&self.cx(), options)
     }
 
-    pub(crate) fn setup(&self) -> Result<Setup, SetupError> {
+    pub(crate) fn setup(&self) -> Result<Setup, Error> {
         setup(&self.cx(), &self.options())
     }
 

@@ -1,6 +1,6 @@
 //! Which `uv` a home gets.
 
-use pto_build::{SetupError, SetupOptions, UvStep, setup};
+use pto_build::{Error, HomeError, SetupOptions, UvStep, setup};
 use pto_process::Invocation;
 
 use crate::support::World;
@@ -59,7 +59,7 @@ fn the_variable_names_a_release_and_another_one_is_not_taken_for_it() {
     let kept = version(&world.path("home/bin/uv"));
     world.vars.push(("UV_VERSION", "0.0.1".into()));
     let error = world.setup().unwrap_err();
-    assert!(matches!(&error, SetupError::NotUv { .. }), "{error}");
+    assert!(matches!(&error, Error::Home(HomeError::NotUv { .. })), "{error}");
     assert!(error.to_string().contains(&format!("it is {kept}, 0.0.1 was asked for")), "{error}");
     assert_eq!(version(&world.path("home/bin/uv")), kept, "the old one is there");
     assert!(world.setup().unwrap_err().hint().unwrap().contains("--uv-version"));
@@ -93,7 +93,7 @@ fn no_client_and_no_network_are_told_apart() {
     world.program("bin/python3", "echo \"No module named pip\" >&2; exit 1");
     let error = setup(&world.cx(), &options).unwrap_err();
     let text = pto_context::with_causes(&error);
-    assert!(matches!(&error, SetupError::Uv(pto_fetch::Error::Clients { .. })), "{text}");
+    assert!(matches!(&error, Error::Home(HomeError::Uv(pto_fetch::Error::Clients { .. }))), "{text}");
     assert!(text.contains("Connection refused") && error.hint().unwrap().contains("--proxy"), "{text}");
     assert!(!world.path("home/bin/uv").exists());
 }
@@ -111,7 +111,7 @@ fn a_proxy_that_does_not_answer_is_no_missing_release() {
     world.program("bin/python3", "echo 'No module named pip' >&2; exit 1");
     let error = setup(&world.cx(), &options).unwrap_err();
     let text = pto_context::with_causes(&error);
-    assert!(matches!(&error, SetupError::Uv(pto_fetch::Error::Clients { .. })), "{text}");
+    assert!(matches!(&error, Error::Home(HomeError::Uv(pto_fetch::Error::Clients { .. }))), "{text}");
     assert_eq!(error.fault(), pto_build::Fault::Machine);
     assert!(error.hint().unwrap().contains("--proxy"), "{:?}", error.hint());
 }
@@ -123,7 +123,9 @@ fn a_release_that_does_not_exist_is_said_at_once() {
     world.program("bin/pip", "echo 'ERROR: No matching distribution found for uv==0.0.9' >&2; exit 1");
     world.program("bin/python3", "echo asked too >&2; exit 1");
     let error = setup(&world.cx(), &options).unwrap_err();
-    assert!(matches!(&error, SetupError::Uv(pto_fetch::Error::NoRelease { artifact }) if artifact == "uv==0.0.9"));
+    assert!(
+        matches!(&error, Error::Home(HomeError::Uv(pto_fetch::Error::NoRelease { artifact })) if artifact == "uv==0.0.9")
+    );
     assert_eq!(error.fault(), pto_build::Fault::Input);
     assert!(error.hint().unwrap().contains("UV_VERSION"));
 }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 
-use pto_build::{PackagesStep, SetupError, SetupOptions, UvStep, VenvStep, plan_setup, setup};
+use pto_build::{Error, HomeError, PackagesStep, SetupOptions, UvStep, VenvStep, plan_setup, setup};
 
 use crate::support::{PYTHON, World};
 
@@ -110,7 +110,7 @@ fn somebodys_own_directory_is_refused() {
     world.write("home/venv/thesis.tex", "years");
     world.write("home/venv/pyvenv.cfg", "");
     let error = world.setup().unwrap_err();
-    assert!(matches!(&error, SetupError::Foreign { found, .. } if found == "thesis.tex"), "{error}");
+    assert!(matches!(&error, Error::Home(HomeError::Foreign { found, .. }) if found == "thesis.tex"), "{error}");
     assert!(error.hint().unwrap().starts_with("move it away: mv "), "{:?}", error.hint());
     assert_eq!(fs_err::read_to_string(world.path("home/venv/thesis.tex")).unwrap(), "years");
 }
@@ -151,7 +151,7 @@ fn files_in_an_environment_that_is_replaced_are_kept() {
     fs_err::remove_file(world.path("home/venv.previous")).unwrap();
     world.write("home/venv.previous/mine.txt", "mine");
     remove(&world, "bin/activate");
-    assert!(matches!(world.plan(&world.options()), Err(SetupError::Foreign { .. })));
+    assert!(matches!(world.plan(&world.options()), Err(Error::Home(HomeError::Foreign { .. }))));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_package_that_does_not_exist_leaves_the_old_environment() {
     world.write("src/build-constraints.txt", "tiny==1.7\n");
     fs_err::remove_file(world.venv().join("bin/activate")).unwrap();
     let error = world.setup().unwrap_err();
-    assert!(matches!(&error, SetupError::Step { what: "install the packages", .. }), "{error}");
+    assert!(matches!(&error, Error::Home(HomeError::Step { what: "install the packages", .. })), "{error}");
     assert!(error.to_string().contains("tiny"), "{error}");
     assert_eq!(world.versions().as_deref(), Some("1.0 2.0"), "the old one is usable");
     world.assert_tidy();

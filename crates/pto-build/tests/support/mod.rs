@@ -1,17 +1,20 @@
 //! A project with a home in which it can be built.
 #![allow(dead_code, reason = "each test program uses its own part")]
 
+use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pto_build::{BuildOptions, PtoIsaSources};
-use pto_context::Context;
+use pto_context::{Context, Event, Recorder};
 use pto_test::pypto::{Binding, Project, Python};
 
 /// The project and its surroundings.
 pub(crate) struct Site {
     pub(crate) project: Project,
+    /// Variables besides the project's.
+    more: Vec<(&'static str, OsString)>,
 }
 
 impl Site {
@@ -24,11 +27,21 @@ impl Site {
     pub(crate) fn with(binding: Binding, python: &Python) -> Self {
         let project = Project::new(binding);
         project.install(python);
-        Self { project }
+        Self::of(project)
+    }
+
+    /// Of a project whose Python is there.
+    pub(crate) fn of(project: Project) -> Self {
+        Self { project, more: Vec::new() }
     }
 
     pub(crate) fn cx(&self) -> Context {
-        self.project.cx()
+        self.more.iter().fold(self.project.cx(), |cx, (name, value)| cx.with_var(*name, value))
+    }
+
+    /// Sets a variable for all builds from now on.
+    pub(crate) fn set(&mut self, name: &'static str, value: impl Into<OsString>) {
+        self.more.push((name, value.into()));
     }
 
     /// As a user types none, with PTO-ISA from its remote here.
@@ -72,4 +85,13 @@ pub(crate) fn edit(file: &Path, from: &str, to: &str) {
     let text = fs_err::read_to_string(file).unwrap();
     assert_eq!(text.matches(from).count(), 1, "{from} in {}", file.display());
     fs_err::write(file, text.replace(from, to)).unwrap();
+}
+
+/// The objects that a build made anew, as Ninja counts them.
+pub(crate) fn steps(events: &Recorder, task: &str) -> u64 {
+    let total = |event| match event {
+        Event::Steps { task: of, total, .. } if of == task => Some(total),
+        _ => None,
+    };
+    events.events().into_iter().filter_map(total).next_back().unwrap_or(0)
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pto_build::{How, Move, UpdateError};
+use pto_build::{Error, How, Move, UpdateError};
 
 use crate::support::{World, assert_same, moves, snapshot, text};
 
@@ -48,7 +48,11 @@ fn a_name_that_leads_out_is_refused_and_what_it_leads_to_stays() {
         let before = snapshot(&world.project.dir());
         for result in [world.plan(), world.pull()] {
             let error = result.expect_err(name);
-            assert!(matches!(&error, UpdateError::Blocked(_)), "{name}: {}", pto_context::with_causes(&error));
+            assert!(
+                matches!(&error, Error::Update(UpdateError::Blocked(_))),
+                "{name}: {}",
+                pto_context::with_causes(&error)
+            );
             assert!(error.to_string().contains(&format!("would get a submodule `{name}`")), "{name}: {error}");
         }
         assert_same(&before, &snapshot(&world.project.dir()), name);
@@ -92,9 +96,9 @@ fn a_clone_that_fails_deletes_no_repository_that_was_there() {
     let (remote, away) = (world.project.remote("third"), world.project.dir().join("away"));
     fs_err::rename(&remote, &away).unwrap();
     let error = world.pull().unwrap_err();
-    assert!(matches!(&error, UpdateError::Checkout(_)), "{}", pto_context::with_causes(&error));
+    assert!(matches!(&error, Error::Checkout(_)), "{}", pto_context::with_causes(&error));
     // Git's own words, of which there are several lines.
-    assert!(error.said().unwrap().contains(&text(&remote)), "{:?}", error.said());
+    assert!(error.said(12).unwrap().contains(&text(&remote)), "{:?}", error.said(12));
     assert_eq!(branch(&world, &world.module()), mine);
     fs_err::rename(&away, &remote).unwrap();
     world.pull().unwrap_or_else(|error| panic!("{}", pto_context::with_causes(&error)));

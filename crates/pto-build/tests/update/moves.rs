@@ -1,6 +1,6 @@
 //! What an update moves, and where to.
 
-use pto_build::{How, PullOptions, UpdateError, pull};
+use pto_build::{Error, How, PullOptions, UpdateError, pull};
 
 use crate::support::{World, assert_same, moves, snapshot, text};
 
@@ -121,7 +121,7 @@ fn a_remote_that_does_not_answer_is_named() {
     fs_err::rename(world.project.remote("pypto-lib"), world.project.dir().join("gone")).unwrap();
     let before = snapshot(&world.project.dir());
     let error = world.pull().unwrap_err();
-    assert!(matches!(&error, UpdateError::Remote { remote, .. } if remote == "origin"), "{error}");
+    assert!(matches!(&error, Error::Update(UpdateError::Remote { remote, .. }) if remote == "origin"), "{error}");
     let text = pto_context::with_causes(&error);
     assert!(text.contains(&world.lib().display().to_string()), "{text}");
     assert!(error.hint().unwrap().contains("--no-pull"), "{:?}", error.hint());
@@ -140,7 +140,10 @@ fn another_users_checkout_stays_that_users() {
     world.project.give_to(&world.project.remote("pypto"), UID);
     world.project.give_to(&world.project.remote("runtime"), UID);
     world.project.give_to(&world.project.remote("third"), UID);
-    world.pull().unwrap();
+    // Root's own directory for temporary files, which nobody else can enter.
+    let temp = world.project.dir().join("temp");
+    std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).create(&temp).unwrap();
+    pull(&world.project.cx().with_var("TMPDIR", &temp), &world.options()).unwrap();
     let head = |dir: &std::path::Path| {
         let args = ["-c", "safe.directory=*", "rev-parse", "HEAD"];
         world.git(dir, &args)

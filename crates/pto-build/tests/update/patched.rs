@@ -1,6 +1,6 @@
 //! Managed patches of an image stay on the runtime that an update moves; nothing but the recorded state is taken for them.
 
-use pto_build::{UpdateError, pull};
+use pto_build::{Error, UpdateError, pull};
 use pto_platform::files::{DistState, parse_dist_state};
 use pto_process::Invocation;
 
@@ -77,7 +77,7 @@ fn other_edits_and_patches_that_do_not_fit_stop_it() {
     world.edit_header("SLOTS 33", "SLOTS 32");
     world.write(&world.runtime().join("mine.txt"), "mine");
     let error = world.pull().unwrap_err();
-    assert!(matches!(error, UpdateError::Blocked(_)), "{error}");
+    assert!(matches!(error, Error::Update(UpdateError::Blocked(_))), "{error}");
     fs_err::remove_file(world.runtime().join("mine.txt")).unwrap();
 
     let text = world.header().replace("SLOTS 32", "SLOTS 16");
@@ -121,7 +121,7 @@ fn the_next_update_applies_what_was_taken_off() {
         }
         world.edit_header("SLOTS 8", "SLOTS 9");
         let error = world.pull().unwrap_err();
-        assert!(matches!(&error, UpdateError::TakenOff { .. }), "{error}");
+        assert!(matches!(&error, Error::Update(UpdateError::TakenOff { .. })), "{error}");
         assert!(error.hint().unwrap().contains("runtime stash`") && world.taken_off().exists());
         world.git(&world.runtime(), &["stash", "--quiet"]);
         pull(&world.project.cx(), &world.options())

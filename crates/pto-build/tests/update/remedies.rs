@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pto_build::{PullOptions, UpdateError, pull};
+use pto_build::{Error, PullOptions, UpdateError, pull};
 use pto_process::Invocation;
 
 use crate::support::{World, text};
@@ -146,7 +146,7 @@ fn blocked(world: &World, tree: &Path) -> Option<(String, String)> {
     let options = PullOptions { src: Some(tree.to_path_buf()), ..world.options() };
     match pull(&world.project.cx(), &options) {
         Ok(_) => None,
-        Err(error @ UpdateError::Blocked(_)) => Some((error.to_string(), error.hint().unwrap())),
+        Err(error @ Error::Update(UpdateError::Blocked(_))) => Some((error.to_string(), error.hint().unwrap())),
         Err(error) => panic!("{}", pto_context::with_causes(&error)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pto_build::{UpdateError, pull};
+use pto_build::{Error, UpdateError, pull};
 use pto_context::Event;
 
 use crate::support::World;
@@ -92,7 +92,7 @@ fn files_that_are_half_moved_are_put_back_and_edits_are_not() {
     tear();
     world.write(&world.src().join("many/5.txt"), "mine\n");
     let error = world.pull().unwrap_err();
-    let UpdateError::Blocked(_) = &error else { panic!("{}", pto_context::with_causes(&error)) };
+    let Error::Update(UpdateError::Blocked(_)) = &error else { panic!("{}", pto_context::with_causes(&error)) };
     assert!(error.to_string().contains("has changes that are in no commit: `many/5.txt`"), "{error}");
     assert_eq!(fs_err::read_to_string(world.src().join("many/5.txt")).unwrap(), "mine\n");
     world.git(&world.src(), &["checkout", "--quiet", "many/5.txt"]);
@@ -167,7 +167,7 @@ fn fill_up(world: &World, disk: &std::path::Path, remount: impl Fn(&str) -> bool
         let Err(error) = pull(&world.project.cx(), &options) else { break };
         refused += 1;
         let said = pto_context::with_causes(&error);
-        assert!(matches!(&error, UpdateError::Checkout(_)), "{room}: {said}");
+        assert!(matches!(&error, Error::Checkout(_)), "{room}: {said}");
         // Git has put down what it could of the objects; no file and no branch has moved.
         assert_eq!(world.head(&src), old, "{room}: {said}");
         assert_eq!(world.git(&src, &["--no-optional-locks", "status", "--porcelain"]), "", "{room}: {said}");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pto_build::UpdateError;
+use pto_build::{Error, UpdateError};
 use pto_process::Invocation;
 
 use crate::support::{World, assert_same, snapshot, text};
@@ -216,7 +216,11 @@ fn every_state_is_left_as_it_is() {
         let before = snapshot(&world.project.dir());
         for result in [world.plan(), world.pull()] {
             let error = result.expect_err(name);
-            assert!(matches!(&error, UpdateError::Blocked(_)), "{name}: {}", pto_context::with_causes(&error));
+            assert!(
+                matches!(&error, Error::Update(UpdateError::Blocked(_))),
+                "{name}: {}",
+                pto_context::with_causes(&error)
+            );
             let (text, hint) = (error.to_string(), error.hint().unwrap());
             assert!(text.starts_with("nothing was changed\n") && text.contains(said), "{name}: {text}");
             assert!(text.contains(&src.display().to_string()), "{name}: {text}");
@@ -234,7 +238,7 @@ fn all_repositories_that_are_in_the_way_are_named_at_once() {
     world.run(&["checkout", "--quiet", "--detach"]);
     world.git(&world.lib(), &["checkout", "--quiet", "--detach"]);
     let error = world.pull().unwrap_err();
-    let UpdateError::Blocked(blocked) = &error else { panic!("{error}") };
+    let Error::Update(UpdateError::Blocked(blocked)) = &error else { panic!("{error}") };
     assert_eq!(blocked.iter().map(|one| one.repository.clone()).collect::<Vec<_>>(), [world.src(), world.lib()]);
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use pto_build::{Move, Pull, PullOptions, UpdateError, plan_pull, pull};
+use pto_build::{Error, Move, Pull, PullOptions, plan_pull, pull};
 use pto_process::Invocation;
 use pto_test::pypto::{Binding, Project};
 
@@ -58,11 +58,11 @@ impl World {
         PullOptions { home: Some(self.project.home()), src: Some(self.src()), ..PullOptions::default() }
     }
 
-    pub(crate) fn pull(&self) -> Result<Pull, UpdateError> {
+    pub(crate) fn pull(&self) -> Result<Pull, Error> {
         pull(&self.project.cx(), &self.options())
     }
 
-    pub(crate) fn plan(&self) -> Result<Pull, UpdateError> {
+    pub(crate) fn plan(&self) -> Result<Pull, Error> {
         plan_pull(&self.project.cx(), &self.options())
     }
 

@@ -1,19 +1,16 @@
-//! What can stop an update, and what to do about it.
+//! What stops an update.
+
+use std::path::PathBuf;
 
 use pto_context::Fault;
-use std::path::{Path, PathBuf};
 
-use super::state::Blocked;
+use super::word;
+use crate::update::Blocked;
 
-/// Why an update stopped.
+/// Why repositories were not updated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UpdateError {
-    /// No checkout was named, and none is where one could be.
-    #[error(
-        "no PyPTO checkout to update: `PYPTO_SRC` is not set, and neither `/workspace/pypto` nor the working directory is one"
-    )]
-    NoCheckout,
     /// Repositories that cannot be updated as they are. Nothing was changed in any.
     #[error("nothing was changed{}", list(.0))]
     Blocked(Vec<Blocked>),
@@ -83,22 +80,12 @@ pub enum UpdateError {
         /// The patches that were taken off.
         patch: PathBuf,
     },
-    /// The turn, or the owner's files.
-    #[error(transparent)]
-    Build(#[from] crate::Error),
-    /// Git, or the checkout, cannot tell.
-    #[error(transparent)]
-    Checkout(#[from] pto_checkout::Error),
-    /// A directory cannot be written, is full, or the user asked for the end.
-    #[error(transparent)]
-    Store(#[from] pto_store::Error),
 }
 
 impl UpdateError {
-    /// What to do about it, for people; `None` if the error says all.
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::NoCheckout => "name it: `--pypto-src DIR`, or `export PYPTO_SRC=/path/to/pypto`".to_owned(),
+    /// What to do about it, for people.
+    pub fn hint(&self) -> String {
+        match self {
             Self::Blocked(blocked) => {
                 let remedies: Vec<String> = blocked.iter().map(Blocked::remedy).collect();
                 format!("{}; or build what is there with `--no-pull`", remedies.join("; "))
@@ -130,42 +117,21 @@ impl UpdateError {
                     word(patch)
                 )
             }
-            Self::Build(error) => return error.hint(),
-            Self::Checkout(error) => return error.hint(),
-            Self::Store(error) => return error.hint(),
-        })
+        }
     }
 
     /// Whose it is.
     pub fn fault(&self) -> Fault {
         match self {
-            _ if self.is_interrupted() => Fault::Interrupt,
-            Self::Remote { .. } | Self::Busy { .. } | Self::Store(_) => Fault::Machine,
-            Self::Build(error) => error.fault(),
-            Self::Checkout(pto_checkout::Error::Git { .. } | pto_checkout::Error::Remote { .. }) => Fault::Machine,
-            _ => Fault::Input,
+            Self::Remote { .. } | Self::Busy { .. } => Fault::Machine,
+            Self::Blocked(_)
+            | Self::NoSuchRef { .. }
+            | Self::NoUpdater { .. }
+            | Self::BadCount { .. }
+            | Self::BadJournal { .. }
+            | Self::TakenOff { .. } => Fault::Input,
         }
     }
-
-    /// What git said before it failed, its last lines, secrets masked.
-    pub fn said(&self) -> Option<String> {
-        let (Self::Remote { source: error, .. } | Self::Checkout(error)) = self else { return None };
-        Some(error.last_words()).filter(|words| !words.is_empty())
-    }
-
-    fn is_interrupted(&self) -> bool {
-        match self {
-            Self::Remote { source: error, .. } | Self::Checkout(error) => error.is_interrupted(),
-            Self::Store(error) => error.is_interrupted(),
-            Self::Build(error) => error.is_interrupted(),
-            _ => false,
-        }
-    }
-}
-
-/// A path as a shell takes it.
-pub(super) fn word(path: &Path) -> String {
-    pto_process::shell_word(&path.display().to_string())
 }
 
 fn list(blocked: &[Blocked]) -> String {

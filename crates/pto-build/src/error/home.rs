@@ -1,9 +1,11 @@
-//! What can stop a setup, whose fault it is, and what to do about it.
+//! What PyPTO's home lacks, and what stops a setup of it.
 
-use pto_context::Fault;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pto_context::Fault;
+
+use super::word;
 use crate::venv::Unfit;
 
 /// A command that ended badly.
@@ -19,32 +21,23 @@ pub struct Attempt {
     pub unreachable: bool,
 }
 
-/// Why a home was not set up. What was usable before still is.
+/// Why a home was not set up, or cannot be built with. What was usable before still is.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SetupError {
-    /// No checkout was named, and none is where one could be.
-    #[error(
-        "there is no PyPTO checkout: neither `/workspace/pypto` nor the working directory has `toolchain/versions.env`"
-    )]
-    NoCheckout,
-    /// What was named is no checkout.
-    #[error("`{}` is no complete PyPTO checkout: it has no `{missing}`", .src.display())]
-    NotACheckout {
-        /// The directory.
-        src: PathBuf,
-        /// The first file that is missing.
-        missing: &'static str,
-        /// Whether git can tell what became of it.
-        is_repository: bool,
+pub enum HomeError {
+    /// The environment is not there, or its Python does not say what it is.
+    #[error("there is no working Python at `{}`", .python.display())]
+    NoVenv {
+        /// Where it was looked for.
+        python: PathBuf,
     },
-    /// A file of the checkout cannot be understood.
-    #[error("cannot read `{}`: {why}", .file.display())]
-    Malformed {
-        /// The file.
-        file: PathBuf,
-        /// What was expected.
-        why: String,
+    /// A program that a build needs is not there.
+    #[error("`{program}` is neither in `{}` nor on `PATH`", .home.display())]
+    NoTool {
+        /// Its name.
+        program: &'static str,
+        /// PyPTO's home.
+        home: PathBuf,
     },
     /// The version of `uv` that was asked for cannot be one.
     #[error("`{given}` is no version of `uv`; expected `latest` or a release such as `0.9.2`")]
@@ -105,35 +98,17 @@ pub enum SetupError {
         /// What every environment has.
         lacks: &'static str,
     },
-    /// A child could not be run.
+    /// The home cannot be written, or its disk is full.
     #[error(transparent)]
-    Process(#[from] pto_process::Error),
-    /// A pin of the checkout cannot be read.
-    #[error(transparent)]
-    Checkout(#[from] pto_checkout::Error),
-    /// A directory cannot be written, is full, or the user asked for the end.
-    #[error(transparent)]
-    Store(#[from] pto_store::Error),
-    /// A deadline that is no number.
-    #[error(transparent)]
-    Seconds(#[from] pto_context::BadSeconds),
+    NotWritten(pto_store::Error),
 }
 
-impl SetupError {
+impl HomeError {
     /// What to do about it, for people; `None` if the error says all.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::NoCheckout => "name it with `--pypto-src DIR` or `PYPTO_SRC`".to_owned(),
-            Self::NotACheckout { is_repository: false, .. } => {
-                "name a checkout of PyPTO: `--pypto-src DIR`, or `export PYPTO_SRC=/path/to/pypto`".to_owned()
-            }
-            Self::NotACheckout { src, .. } => {
-                format!("see what is missing: git -C {} status", pto_process::shell_word(&src.display().to_string()))
-            }
-            Self::Malformed { file, .. } => {
-                let dir = file.parent().unwrap_or(Path::new(".")).display().to_string();
-                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                format!("see what was changed in it: git -C {} diff {name}", pto_process::shell_word(&dir))
+            Self::NoVenv { .. } | Self::NoTool { .. } => {
+                "`cargo xtask setup` provides it, in `PYPTO_HOME`; `--pypto-home DIR` names another home".to_owned()
             }
             Self::BadTag { .. } => "leave `--uv-version` and `UV_VERSION` out to take what is here".to_owned(),
             Self::Uv(error) if error.is_interrupted() => return None,
@@ -153,42 +128,41 @@ impl SetupError {
             Self::Step { attempt, .. } => format!("to see it by yourself: {}", attempt.line),
             Self::Incomplete { .. } => "install the development files of that Python, and run it again".to_owned(),
             Self::Foreign { venv, .. } | Self::NoEnvironment { venv, .. } => {
-                format!("move it away: mv {0} {0}.old", pto_process::shell_word(&venv.display().to_string()))
+                format!("move it away: mv {0} {0}.old", word(venv))
             }
-            Self::Process(error) => return error.hint(),
-            Self::Checkout(error) => return error.hint(),
-            Self::Store(pto_store::Error::NotWritable { .. }) => {
+            Self::NotWritten(pto_store::Error::NotWritable { .. }) => {
                 "run it as the owner of that directory, or choose another home: `--pypto-home DIR`".to_owned()
             }
-            Self::Store(pto_store::Error::NoSpace { .. }) => {
+            Self::NotWritten(pto_store::Error::NoSpace { .. }) => {
                 "free some space and run it again, or choose another disk with `--pypto-home DIR`".to_owned()
             }
-            Self::Store(error) => return error.hint(),
-            Self::Seconds(_) => return None,
+            Self::NotWritten(error) => return error.hint(),
         })
     }
 
     /// Whose it is.
     pub fn fault(&self) -> Fault {
         match self {
-            Self::Uv(error) if error.is_interrupted() => Fault::Interrupt,
-            Self::Process(error) if error.is_interrupted() => Fault::Interrupt,
-            Self::Store(error) if error.is_interrupted() => Fault::Interrupt,
-            Self::Uv(pto_fetch::Error::NoRelease { .. }) => Fault::Input,
-            Self::NoCheckout
-            | Self::NotACheckout { .. }
-            | Self::Malformed { .. }
-            | Self::BadTag { .. }
+            Self::BadTag { .. }
+            | Self::Uv(pto_fetch::Error::NoRelease { .. })
             | Self::Foreign { .. }
-            | Self::NoEnvironment { .. }
-            | Self::Checkout(_)
-            | Self::Seconds(_) => Fault::Input,
-            _ => Fault::Machine,
+            | Self::NoEnvironment { .. } => Fault::Input,
+            Self::NoVenv { .. }
+            | Self::NoTool { .. }
+            | Self::Uv(_)
+            | Self::NotUv { .. }
+            | Self::NoPython { .. }
+            | Self::Incomplete { .. }
+            | Self::Step { .. }
+            | Self::NotWritten(_) => Fault::Machine,
         }
     }
+}
 
-    pub(crate) fn write(action: &'static str, under: &Path, source: io::Error) -> Self {
-        pto_store::Error::place(action, under, source).into()
+impl super::Error {
+    /// An error of the system while writing in PyPTO's home, which the user has chosen.
+    pub(crate) fn in_home(action: &'static str, under: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| HomeError::NotWritten(pto_store::Error::place(action, under, source)).into()
     }
 }
 
