@@ -33,8 +33,8 @@ pub use setup::{
     plan_setup, setup,
 };
 pub use update::{
-    Arriving, Blocked, How, Move, Passed, Pull, PullOptions, Repository, State, continuation, plan_pull, pull,
-    source_of,
+    Arriving, Blocked, How, Move, Passed, Pull, PullOptions, Repository, State, branch_standing, continuation,
+    plan_pull, pull, source_of,
 };
 pub use uv::{UvChoice, UvStep};
 pub use venv::{PythonFacts, PythonVersion, Standing, Unfit, examine};

@@ -146,6 +146,11 @@ pub(crate) fn has_ascend_runtime(cx: &Context) -> bool {
     container(cx).is_some() && cx.var("ASCEND_VISIBLE_DEVICES").is_some()
 }
 
+/// The interpreter of PyPTO's environment.
+pub(crate) fn home_python(cx: &Context) -> PathBuf {
+    pto_build::Home::of(cx, None).python()
+}
+
 /// Names in `bin` of PyPTO's home that should stand for verbs of ours.
 pub(crate) fn helper_names(cx: &Context) -> Vec<String> {
     let names = files::names(cx, pypto_home(cx).join("bin"));

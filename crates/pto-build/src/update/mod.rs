@@ -12,6 +12,7 @@ mod journal;
 mod managed;
 mod plan;
 mod room;
+mod standing;
 mod state;
 mod submodules;
 mod ways;
@@ -25,6 +26,7 @@ use serde::Serialize;
 pub use arriving::Arriving;
 pub use continuation::{Passed, continuation};
 pub use plan::{How, Move, Repository};
+pub use standing::branch_standing;
 pub use state::{Blocked, State};
 
 use crate::build::Turn;
