@@ -173,8 +173,9 @@ fn blocked(world: &World, tree: &Path) -> Option<(String, String)> {
 
 #[test]
 fn each_command_that_is_offered_works() {
+    let world = World::new();
+    let kept = world.keep(&world.project.dir());
     for (name, make, run) in CASES {
-        let world = World::new();
         let tree = make(&world);
         let (state, hint) = blocked(&world, &tree).unwrap_or_else(|| panic!("{name}: nothing is in the way"));
         let commands: Vec<&str> = hint.split('`').skip(1).step_by(2).filter(|it| it.starts_with("git ")).collect();
@@ -190,6 +191,7 @@ fn each_command_that_is_offered_works() {
         if let Some((after, _)) = blocked(&world, &tree) {
             assert_ne!(after, state, "{name}: {to_run:?} have not helped");
         }
+        world.put_back(&world.project.dir(), &kept);
     }
 }
 

@@ -204,13 +204,19 @@ impl Project {
     }
 }
 
-/// No system-wide settings, a name for commits, and remotes that are directories.
+/// No system-wide settings, a name for commits, and remotes that are directories. Nothing waits for the disk: no test cuts the
+/// power, and a busy disk takes longer than everything else together.
 const GIT_CONFIG: &str = "\
+[core]
+fsync = none
 [user]
 name = Test
 email = test@example.org
 [init]
 defaultBranch = main
+templateDir =
+[maintenance]
+auto = false
 [protocol \"file\"]
 allow = always
 [advice]
