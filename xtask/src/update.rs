@@ -8,7 +8,7 @@ use pto_build::{
 };
 use pto_context::{Context, with_causes};
 use pto_doctor::{Report, Status, examine};
-use pto_ptoas::{ActivationOptions, InstallOptions, Installation, PinSource, activation, install, status};
+use pto_ptoas::{ActivationOptions, InstallOptions, Installation, PinSource, Source, activation, install, status};
 use pto_store::Store;
 use serde::Serialize;
 
@@ -168,7 +168,12 @@ impl Job<'_> {
     fn align_ptoas(&self) -> Result<Installation, Failure> {
         let root =
             Store::default_root(&self.cx).map_err(|error| Failure::blocked(with_causes(&error), error.hint()))?;
-        let options = InstallOptions { pin: self.pin(), proxy: self.args.proxy.clone(), ..InstallOptions::default() };
+        let options = InstallOptions {
+            pin: self.pin(),
+            source: Source::of(&self.cx),
+            proxy: self.args.proxy.clone(),
+            ..InstallOptions::default()
+        };
         Ok(install(&self.cx, &Store::open(root), &options)?)
     }
 

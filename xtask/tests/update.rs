@@ -6,11 +6,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use assert_cmd::Command;
+use pto_loopback::{Reply, Server};
+use pto_process::Invocation;
 use pto_test::pypto::{Binding, Project, Python};
 use scratch::Ran;
 
 /// This program, or a link to it, with the project's home and checkout.
 fn run(project: &Project, program: &Path, args: &[&str]) -> Ran {
+    command(project, program).args(args).output().unwrap().into()
+}
+
+fn command(project: &Project, program: &Path) -> Command {
     let mut command = Command::new(program);
     for name in ["PTOAS_ROOT", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "PYTHONPATH", "PTOKIT_UPDATE_CONTINUES"] {
         command.env_remove(name);
@@ -20,7 +26,8 @@ fn run(project: &Project, program: &Path, args: &[&str]) -> Ran {
         command.env(name, cx.var(name).unwrap());
     }
     command.env("PTOKIT_HOME", project.dir().join("store"));
-    command.args(args).current_dir(project.dir()).output().unwrap().into()
+    command.current_dir(project.dir());
+    command
 }
 
 fn xtask(project: &Project, args: &[&str]) -> Ran {
@@ -145,6 +152,81 @@ fn a_project_is_pulled_built_and_examined() {
         project.checkout().join("python/pypto/__init__.py"),
     ];
     assert_eq!(shell.stdout.lines().collect::<Vec<_>>(), expected.map(|path| path.display().to_string()), "{shell}");
+}
+
+/// Makes a wheel of PTOAS as its releases have them, and prints its digest.
+const WHEEL: &str = r##"
+import base64, hashlib, sys, zipfile
+path, version = sys.argv[1:]
+info = f"ptoas-{version}.dist-info"
+files = {
+    "ptoas/__init__.py": (0o644, f"version = '{version}'\n"),
+    f"ptoas-{version}.data/scripts/ptoas": (0o755, f"#!/bin/sh\necho ptoas {version}\n"),
+    f"{info}/METADATA": (0o644, f"Metadata-Version: 2.1\nName: ptoas\nVersion: {version}\n"),
+    f"{info}/WHEEL": (0o644, "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: py3-none-any\n"),
+}
+digest = lambda text: base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+record = "".join(f"{name},sha256={digest(text)},{len(text)}\n" for name, (_, text) in files.items())
+files[f"{info}/RECORD"] = (0o644, record + f"{info}/RECORD,,\n")
+with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+    for name, (mode, text) in files.items():
+        entry = zipfile.ZipInfo(name)
+        entry.external_attr = (0o100000 | mode) << 16
+        wheel.writestr(entry, text)
+print(hashlib.sha256(open(path, "rb").read()).hexdigest())
+"##;
+
+/// The release is for CPython 3.10, which need not be here: one that says that it is, and a `uv` that puts the wheel into an
+/// environment as far as it is looked at.
+const PYTHON: &str = r##"#!/bin/sh
+machine=$(uname -m)
+echo "ptokit:{\"version\": [3, 10], \"text\": \"3.10.1\", \"implementation\": \"cpython\", \"platform\": \"linux-$machine\", \"soabi\": \"cpython-310-$machine-linux-gnu\"}"
+"##;
+const UV: &str = r##"#!/bin/sh
+for word; do [ "${last:-}" = --python ] && python=$word; last=$word; done
+case $1 in
+venv) mkdir "$last/bin" && touch "$last/pyvenv.cfg" "$last/bin/activate" && ln -s /bin/sh "$last/bin/python" ;;
+pip)
+    root=${python%/bin/python}
+    python3 -m zipfile -e "$last" "$root/x" && mv "$root"/x/*.data/scripts/ptoas "$root/bin/" || exit
+    chmod +x "$root/bin/ptoas" && rm -r "$root/x"
+    ;;
+esac
+"##;
+
+#[test]
+fn the_release_of_ptoas_that_was_pulled_is_fetched_and_installed() {
+    let Some(python) = Python::find() else { return };
+    let project = Project::new(Binding::Plain);
+    project.install(&python);
+    install_ptoas(&project);
+    fetch_pto_isa_from_here(&project);
+    let machine = std::env::consts::ARCH;
+    let asset = format!("ptoas-0.62-cp310-cp310-manylinux_2_34_{machine}.whl");
+    let wheel = project.dir().join(&asset);
+    let make = Invocation::new(project.home().join("venv/bin/python")).args(["-c", WHEEL]).arg(&wheel).arg("0.62");
+    let digest = project.run(make).stdout.text().trim().to_owned();
+    let pins = format!("PTOAS_VERSION=v0.62\nPTOAS_SHA256_{}={digest}\n", machine.to_uppercase());
+    project.push("pypto", "toolchain/versions.env", &pins);
+    let tools = project.dir().join("tools");
+    write(&tools.join("python3.10"), PYTHON, 0o755);
+    write(&tools.join("uv"), UV, 0o755);
+
+    let server = Server::start().unwrap();
+    let path = format!("/releases/v0.62/{asset}");
+    server.script(&path, [Reply::body(fs_err::read(&wheel).unwrap())]);
+    let update = || -> serde_json::Value {
+        let mut update = command(&project, Path::new(env!("CARGO_BIN_EXE_xtask")));
+        let variable = project.cx().var("PATH").unwrap();
+        update.env("PATH", format!("{}:{variable}", tools.display())).env("PTOKIT_PTOAS_URL", server.url("/releases"));
+        Ran::from(update.args(["update", "--skip-doctor", "--json"]).output().unwrap()).expect(0).json()
+    };
+    let ptoas = &update()["ptoas"];
+    assert_eq!((&ptoas["action"], &ptoas["origin"]), (&"installed".into(), &server.url(&path).into()), "{ptoas}");
+    let assembler = Invocation::new(project.home().join("ptoas/bin/ptoas")).arg("--version");
+    assert_eq!(project.run(assembler).stdout.text(), "ptoas 0.62\n");
+    assert_eq!(update()["ptoas"]["action"], "nothing");
+    assert_eq!(server.requests().len(), 1, "{:?}", server.requests());
 }
 
 #[test]

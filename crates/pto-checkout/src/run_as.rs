@@ -5,11 +5,11 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use pto_context::Context;
+use pto_context::places::pypto_home;
 use pto_process::Invocation;
 
 use crate::error::Error;
 use crate::owner::Owner;
-use crate::place::pypto_home;
 
 /// Whose rights a command has.
 ///

@@ -1,9 +1,10 @@
 //! How a container gets at the NPUs.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
+use pto_context::places::{DRIVER_ROOT, driver_root};
 use pto_context::{Context, files};
 use pto_platform::docker::DockerInfo;
 use serde::Serialize;
@@ -12,10 +13,6 @@ use crate::error::Error;
 use crate::mount::Mount;
 use crate::series::Series;
 
-/// Names the host's driver.
-const DRIVER_ROOT_VARIABLE: &str = "ASCEND_DRIVER_ROOT";
-/// Where the driver is, and where images expect it.
-const DRIVER_ROOT: &str = "/usr/local/Ascend/driver";
 /// What manages cards or tells where the driver is, mounted where it is there: `npu-smi`, its library, the tool and the
 /// addresses of the cards' network, and where the driver was installed.
 const MANAGEMENT: [&str; 7] = [
@@ -163,11 +160,6 @@ impl DeviceAccess {
         options.extend(self.devices.iter().flat_map(|device| ["--device".to_owned(), device.clone()]));
         options
     }
-}
-
-/// The host's driver: its directory there.
-pub(crate) fn driver_root(cx: &Context) -> PathBuf {
-    cx.var_os(DRIVER_ROOT_VARIABLE).map_or_else(|| PathBuf::from(DRIVER_ROOT), |root| cx.cwd().join(root))
 }
 
 fn host_mounts(cx: &Context, needs_driver: bool) -> Result<Vec<Mount>, Error> {

@@ -1,7 +1,7 @@
 //! What a ptokit library may know of its surroundings, given by the caller and never taken behind its back: the root
 //! directory, the environment, how the program was started, and a sink for events. With it comes what every library does in
 //! the same way: work on as many threads as there are processors, tell a full disk from other errors, read a deadline, read
-//! a file of the inspected machine, name a verb as it can be typed.
+//! a file of the inspected machine, name a verb as it can be typed, and where PyPTO and the driver are.
 //!
 //! This crate must not know what any library does with them, nor how an event is rendered.
 //!
@@ -20,6 +20,7 @@ mod fault;
 pub mod files;
 pub mod interrupt;
 mod parallel;
+pub mod places;
 mod seconds;
 mod whole_file;
 

@@ -4,10 +4,11 @@ use std::io::Read as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-pub(crate) use pto_checkout::{pypto_home, pypto_source as pypto_src};
 use pto_compile::cann::{self, Located, Release};
 use pto_context::Context;
-pub(crate) use pto_devices::{Node, Nodes, device_nodes, driver_library_path, driver_root};
+use pto_context::places::PYPTO_PINS;
+pub(crate) use pto_context::places::{driver_root, pypto_home, pypto_source as pypto_src};
+pub(crate) use pto_devices::{Node, Nodes, device_nodes, driver_library_path};
 use pto_platform::files::{DriverInfo, VersionsEnv, parse_cann_file, parse_driver_info, parse_versions_env};
 use pto_platform::{Generation, Machine, Version};
 use pto_ptoas::Layout;
@@ -158,7 +159,7 @@ pub(crate) fn helper_names(cx: &Context) -> Vec<String> {
 
 /// The pins of PyPTO's checkout, with the file.
 pub(crate) fn pins(cx: &Context) -> Option<(PathBuf, VersionsEnv)> {
-    let path = pypto_src(cx)?.join("toolchain/versions.env");
+    let path = pypto_src(cx)?.join(PYPTO_PINS);
     let text = files::read(cx, &path).text()?;
     Some((path, parse_versions_env(&text)))
 }

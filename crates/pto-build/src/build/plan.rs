@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use pto_checkout::{Checkout, JobLimits, LimitSource, Owner, RunAs, pypto_source};
+use pto_checkout::{Checkout, JobLimits, LimitSource, Owner, RunAs};
 use pto_context::Context;
+use pto_context::places::pypto_source;
 use pto_process::Invocation;
 use serde::Serialize;
 

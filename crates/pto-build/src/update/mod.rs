@@ -5,6 +5,7 @@
 
 mod arriving;
 mod continuation;
+mod gitmodules;
 mod half_clone;
 mod incoming;
 mod journal;
@@ -18,7 +19,7 @@ mod ways;
 
 use std::path::{Path, PathBuf};
 
-use pto_checkout::{Git, GitDirs};
+use pto_checkout::{Checkout, Git, GitDirs};
 use pto_context::{Context, Event};
 use serde::Serialize;
 
@@ -166,6 +167,9 @@ fn perform(cx: &Context, one: &Move, home: &Path, managed: Option<&Managed>) -> 
         }
         How::Checkout => {
             let git = Git::at(cx, &one.root)?;
+            if one.moved_to.is_some() {
+                follow_moved(cx, &one.root)?;
+            }
             obtain(cx, &git, &one.to)?;
             let checkout = git.writing().args(["checkout", "--quiet", "--detach", &one.to]);
             let managed = managed.filter(|managed| managed.root == one.root);
@@ -175,7 +179,7 @@ fn perform(cx: &Context, one: &Move, home: &Path, managed: Option<&Managed>) -> 
         }
         How::Clone { parent, path, .. } => {
             // It sees the new submodule only now: the parent has moved.
-            let git = pto_checkout::Checkout::open(cx, parent)?.git(cx)?;
+            let git = Checkout::open(cx, parent)?.git(cx)?;
             let clone =
                 git.exchanging(cx)?.args(["submodule", "update", "--quiet", "--init", "--recursive", "--", path]);
             git.run(cx, "clone a submodule", clone)?;
@@ -183,6 +187,15 @@ fn perform(cx: &Context, one: &Move, home: &Path, managed: Option<&Managed>) -> 
     }
     let message = format!("`{}` is at {}", one.root.display(), state::short(&one.to));
     cx.emit(Event::Finished { task, message });
+    Ok(())
+}
+
+/// Has a submodule's remote be where its parent, which has moved already, says that it is.
+fn follow_moved(cx: &Context, root: &Path) -> Result<(), Error> {
+    let parent = GitDirs::find(root.parent().unwrap_or(root))?.root;
+    let git = Checkout::open(cx, &parent)?.git(cx)?;
+    let sync = git.writing().args(["submodule", "--quiet", "sync", "--"]).arg(root);
+    git.run(cx, "tell a submodule where its remote has moved", sync)?;
     Ok(())
 }
 

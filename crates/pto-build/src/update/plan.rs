@@ -31,6 +31,9 @@ pub struct Move {
     pub to: String,
     /// How many commits it gets.
     pub commits: Option<u64>,
+    /// The address that its remote gets first, where a submodule was moved to another.
+    #[serde(default)]
+    pub moved_to: Option<String>,
 }
 
 /// How a work tree is moved.
@@ -205,6 +208,7 @@ impl Planner<'_> {
             commits: Some(incoming.count(&head, &tip)?),
             from: Some(head),
             to: tip.clone(),
+            moved_to: None,
         });
         Ok(Some(tip))
     }

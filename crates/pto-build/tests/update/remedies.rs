@@ -17,7 +17,7 @@ enum Run {
     Last,
 }
 
-const CASES: [(&str, Make, Run); 19] = [
+const CASES: [(&str, Make, Run); 21] = [
     ("no upstream", |world| topic(world), Run::First),
     (
         "no upstream, with a branch that git has to be told in quotes",
@@ -109,7 +109,27 @@ const CASES: [(&str, Make, Run); 19] = [
         },
         Run::First,
     ),
+    ("a submodule at a commit of its own, the recorded one not fetched", drifted, Run::First),
+    (
+        "the same, not known to git as a submodule",
+        |world| {
+            let src = drifted(world);
+            world.git(&src, &["config", "--remove-section", "submodule.runtime"]);
+            src
+        },
+        Run::First,
+    ),
 ];
+
+/// At a commit of its remote that no commit of the parent has recorded, while the recorded one was never fetched.
+fn drifted(world: &World) -> PathBuf {
+    let chosen = world.project.push("runtime", "src/chosen.txt", "chosen");
+    world.git(&world.runtime(), &["fetch", "--quiet"]);
+    world.git(&world.runtime(), &["checkout", "--quiet", "--detach", &chosen]);
+    world.push_both();
+    world.git(&world.src(), &["pull", "--quiet", "--no-recurse-submodules"]);
+    world.src()
+}
 
 fn topic(world: &World) -> PathBuf {
     world.git(&world.src(), &["switch", "--quiet", "-c", "topic"]);

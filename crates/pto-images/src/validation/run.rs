@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use pto_context::places::driver_root;
 use pto_context::{Context, Event};
 use pto_docker::Docker;
 use pto_platform::files::parse_driver_info;
 use pto_process::{Output, Status};
 
-use super::cases::{Case, DRIVER, PASS, Reservation, reservations};
+use super::cases::{Case, PASS, Reservation, reservations};
 use super::clean_up::clean_up;
 use super::results::{CaseResult, CaseStatus, Results};
 use crate::config::{Config, Image};
@@ -16,8 +17,6 @@ use crate::error::Error;
 use crate::plan::{Lock, labels};
 use crate::registry::{Digest, Platform};
 
-/// Overrides the driver's directory on the host.
-const DRIVER_VARIABLE: &str = "ASCEND_DRIVER_ROOT";
 /// Which runner of the workflow this is.
 const RUNNER_VARIABLE: &str = "RUNNER_NAME";
 /// The file in the directory of a validation.
@@ -80,7 +79,7 @@ impl Validation<'_> {
     }
 
     fn cases(&self, cx: &Context, id: &Digest, output: &Path, results: &mut Results) -> Result<(), Error> {
-        let driver = cx.var_os(DRIVER_VARIABLE).map_or_else(|| PathBuf::from(DRIVER), PathBuf::from);
+        let driver = driver_root(cx);
         let mut sound = true;
         for reservation in reservations(self.image) {
             if !sound {
@@ -127,7 +126,7 @@ impl Validation<'_> {
         let unknown = |problem: String| Error::DriverUnknown { problem };
         let not_named = || unknown(format!("the configuration of `{}` does not name it", self.image.name));
         let expected = self.image.driver.as_deref().ok_or_else(not_named)?;
-        let root = cx.var_os(DRIVER_VARIABLE).map_or_else(|| PathBuf::from(DRIVER), PathBuf::from);
+        let root = driver_root(cx);
         let file = cx.under_root(root.join("version.info"));
         let text = fs_err::read_to_string(&file).map_err(Error::io("read the driver's version"))?;
         let found = parse_driver_info(&text).version.map(|version| version.to_string());

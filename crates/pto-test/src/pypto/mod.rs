@@ -31,6 +31,8 @@ pub enum Binding {
     Plain,
     /// pybind11, as far as Python has it; takes some seconds.
     Pybind11,
+    /// nanobind, as far as Python has it, as PyPTO is written; takes longest, since its library is compiled as well.
+    Nanobind,
 }
 
 impl Binding {
@@ -38,6 +40,7 @@ impl Binding {
         match self {
             Self::Plain => "plain",
             Self::Pybind11 => "pybind11",
+            Self::Nanobind => "nanobind",
         }
     }
 }
