@@ -8,6 +8,7 @@ use pto_context::{Context, with_causes};
 use serde::Serialize;
 
 use crate::exit::{Failure, Outcome};
+use crate::first_model::first_model;
 use crate::setup::{Common, shown};
 use crate::{out, style};
 
@@ -157,6 +158,9 @@ fn built_text(cx: &Context, args: &Args, built: &Built) -> String {
     for outcome in &plan.patches {
         let what = if outcome.standing == pto_build::patches::Standing::Present { "there already" } else { "applied" };
         line("patch", format!("{}: {what}", outcome.patch));
+    }
+    if let Some(model) = first_model(cx) {
+        let _ = writeln!(text, "{} {model}", style::hint("do:"));
     }
     text
 }

@@ -13,6 +13,7 @@ mod devices;
 mod doctor;
 mod env;
 mod exit;
+mod first_model;
 mod golden;
 mod images;
 mod kernel;
