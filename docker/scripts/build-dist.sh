@@ -21,6 +21,11 @@ options=(--jobs "$jobs")
 if compgen -G "$patches/*.patch" > /dev/null; then
     options+=(--patches "$patches")
 fi
+
+# What is fetched stays in no layer: the image has what was installed of it.
+PTOKIT_HOME=$(mktemp -d)
+export PTOKIT_HOME
+trap 'rm -rf "$PTOKIT_HOME"' EXIT
 pypto-setup
 pypto-install-ptoas --checkout "$PYPTO_SRC"
 pypto-build "${options[@]}"

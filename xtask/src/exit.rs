@@ -7,6 +7,7 @@ use pto_kernel::KernelError;
 use pto_kernel::run::{KernelStatus, Problem, RunError};
 use serde::Serialize;
 
+use crate::secrets::Secrets;
 use crate::{out, progress, style};
 
 /// Everything that was asked for is so.
@@ -151,6 +152,12 @@ impl Failure {
         Self::usage(first.trim_start_matches("error: "), hint)
     }
 
+    /// The same without the secrets that were typed.
+    pub fn masked(self, secrets: &Secrets) -> Self {
+        let hint = self.hint.map(|hint| secrets.mask(&hint));
+        Self { message: secrets.mask(&self.message), hint, ..self }
+    }
+
     /// The same as part of a report.
     pub fn problem(&self) -> Problem {
         Problem { message: self.message.clone(), hint: self.hint.clone() }
@@ -181,6 +188,15 @@ impl Failure {
         let hint = self.hint.as_ref().map(|hint| format!("\n{} {hint}", style::hint("hint:"))).unwrap_or_default();
         format!("{} {}{hint}", style::error("error:"), self.message)
     }
+}
+
+/// Help and refusals, in clap's own layout and with its exit codes: 0 and 2. A refusal repeats what was typed.
+pub fn report_clap(error: &clap::Error, secrets: &Secrets) -> ExitCode {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    out::say(secrets.mask(&error.render().ansi().to_string()).trim_end());
+    ExitCode::from(USAGE)
 }
 
 impl From<RunError> for Failure {

@@ -21,6 +21,7 @@ mod out;
 mod progress;
 mod ptoas;
 mod quickstart;
+mod secrets;
 mod setup;
 mod setup_home;
 mod store;
@@ -35,6 +36,7 @@ use clap::Parser;
 
 use exit::{Failure, Outcome};
 use pto_context::Called;
+use secrets::Secrets;
 
 fn main() -> ExitCode {
     // A worker of a launch is this same program.
@@ -42,13 +44,13 @@ fn main() -> ExitCode {
     // And so is the one that asks ACL for a device.
     pto_doctor::acl_probe::intercept();
     let words = cli::words(std::env::args_os());
+    let secrets = Secrets::of(&words);
     let cli = match cli::Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && cli::wants_json(&words) => {
-            return Failure::command_line(&error).report_json(&cli::schema(&words));
+            return Failure::command_line(&error).masked(&secrets).report_json(&cli::schema(&words));
         }
-        // Help and refusals, in clap's own layout and with its exit codes: 0 and 2.
-        Err(error) => error.exit(),
+        Err(error) => return exit::report_clap(&error, &secrets),
     };
     // What only reads starts no child and leaves nothing half done, and it may wait for a pipe that never ends: Ctrl-C just
     // ends it.
@@ -61,7 +63,7 @@ fn main() -> ExitCode {
         out::say(&format!("{} Ctrl-C will not end children in order: {error}", style::warning("warning:")));
     }
     let called = Called::of(words.first().map(std::ffi::OsString::as_os_str));
-    match run(&cli.verb).map_err(|failure| failure.spelled(called)) {
+    match run(&cli.verb).map_err(|failure| failure.spelled(called).masked(&secrets)) {
         Ok(outcome) => outcome.code(),
         Err(failure) if cli::wants_json(&words) => failure.report_json(&cli::schema(&words)),
         Err(failure) => failure.report(),

@@ -35,6 +35,10 @@ esac"#,
 /// Our program, as far as the recipe uses it.
 const PROGRAM: &str = r#"#!/bin/bash
 echo "${0##*/} $*" >> /calls
+# As the real one keeps what it fetches.
+if [ "${0##*/}" = pypto-install-ptoas ]; then
+    home=${PTOKIT_HOME:-$HOME/.cache/ptokit}; mkdir -p "$home"; echo fetched > "$home/wheel"; echo "$home" > /fetched-to
+fi
 if [ "$1 $2" = "setup --helpers-only" ]; then
     for name in pypto-setup pypto-install-ptoas pypto-build; do ln -s ptokit "/opt/pypto/bin/$name"; done
     echo 'export ACTIVE=yes' > /opt/pypto/bin/pypto-activate.sh
@@ -122,7 +126,8 @@ fn executable(path: &Path, text: &str) {
 
 /// A base in a registry: the recipe takes one by its digest alone.
 fn push_base(engine: &Engine, base: &str, more: &str) {
-    let mut programs = vec!["mkdir", "ln", "rm", "cat", "cut", "grep", "head", "date", "dirname", "env", "readlink"];
+    let mut programs =
+        vec!["mkdir", "ln", "rm", "cat", "cut", "grep", "head", "date", "dirname", "env", "readlink", "mktemp"];
     programs.extend(Some(more).filter(|more| !more.is_empty()));
     let shell = format!("{NAMESPACE}/recipe-shell:{}", programs.len());
     let _shell = engine.image(&shell);
@@ -195,6 +200,8 @@ fn all_stages_are_built_on_a_base_that_stands_in() {
     for call in expected {
         rest = rest.split_once(call).unwrap_or_else(|| panic!("`{call}` is not in its place:\n{calls}")).1;
     }
+    let kept = "test ! -e /root/.cache/ptokit && test ! -e \"$(cat /fetched-to)\" && echo none";
+    assert_eq!(inside(&engine, &tag, kept).trim(), "none", "what was fetched is in a layer");
     let manifest = pto_platform::files::parse_dist_manifest(&inside(&engine, &tag, "cat /opt/pypto/dist-manifest"));
     assert!(manifest.notes.is_empty() && manifest.built.is_some(), "{manifest:?}");
     assert_eq!(manifest.ptoas.as_ref().map(|version| version.as_str()), Some("v0.61"));

@@ -37,6 +37,18 @@ fn images_become_current_and_go_back_as_a_witness_sees_it() {
 }
 
 #[test]
+fn a_registry_that_removes_no_tags_is_published_to_with_a_note() {
+    let Some(it) = Publishing::start("keeps") else { return };
+    it.delete_nothing();
+    let image = it.image("one");
+    let said = it.publish(&image, 1).passed();
+    assert!(said.contains("does not delete tags by name") && said.contains("\"problems\": []"), "{said}");
+    assert_eq!(it.witness(TAG).as_deref(), Some(image.id.as_str()));
+    let left: Vec<String> = it.tags().into_iter().filter(|tag| tag != TAG).collect();
+    assert!(left.len() == 1 && said.contains(&format!("`{}` is left", left[0])), "{left:?}: {said}");
+}
+
+#[test]
 fn one_publication_follows_another_with_the_usual_records() {
     let Some(it) = Publishing::start("usual") else { return };
     let (one, two) = (it.image("one"), it.image("two"));

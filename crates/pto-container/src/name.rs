@@ -15,8 +15,12 @@ pub(crate) fn checked(what: &'static str, name: String) -> Result<String, Error>
     if first && short && name.chars().all(fits) { Ok(name) } else { Err(Error::BadName { what, name }) }
 }
 
-/// An image's name. Docker says what is wrong with one; it only must not be taken for an option.
+/// An image's name. Docker says what is wrong with one; it only must not be taken for an option, and it has no user, whose
+/// password would be said again.
 pub(crate) fn image(name: String) -> Result<String, Error> {
+    if let Some((_, place)) = name.split("@sha256:").next().and_then(|image| image.rsplit_once('@')) {
+        return Err(Error::BadName { what: "an image", name: format!("***@{place}") });
+    }
     if name.is_empty() || name.len() > LONGEST_IMAGE || name.starts_with('-') || name.contains(char::is_whitespace) {
         return Err(Error::BadName { what: "an image", name });
     }
@@ -42,6 +46,8 @@ mod tests {
         }
         assert!(checked("a volume", "a".repeat(LONGEST)).is_ok() && checked("a volume", "a".repeat(241)).is_err());
         assert!(image("a".repeat(LONGEST_IMAGE + 1)).is_err());
+        let with_user = image("u:pw@h.x/a@sha256:1".to_owned()).unwrap_err().to_string();
+        assert!(with_user.contains("`***@h.x/a`"), "{with_user}");
         assert!(image("--privileged".to_owned()).is_err() && image("host:5/a@sha256:1".to_owned()).is_ok());
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pto_context::{Context, with_causes};
 use pto_images::config::{Config, FILE, Image, Severity};
 use pto_images::promote::{Record, Records, Upstream};
-use pto_images::registry::{Credentials, Options, PlainHttp, Repository};
+use pto_images::registry::{BadRepository, Credentials, Options, PlainHttp, Repository};
 use pto_store::Store;
 
 use crate::exit::Failure;
@@ -38,7 +38,8 @@ pub struct FileArgs {
 pub struct RegistryArgs {
     /// Publish there instead of where the configuration says
     #[arg(long, value_name = "HOST/PATH")]
-    repository: Option<Repository>,
+    // A text, since clap repeats what it cannot parse, with the user that must not be there.
+    repository: Option<String>,
     #[command(flatten)]
     access: AccessArgs,
 }
@@ -115,8 +116,12 @@ impl ImageArgs {
 
 impl RegistryArgs {
     /// Where it is published.
-    pub fn repository(&self, config: &Config) -> Repository {
-        self.repository.clone().unwrap_or_else(|| config.repository.clone())
+    ///
+    /// # Errors
+    /// What was given is no repository.
+    pub fn repository(&self, config: &Config) -> Result<Repository, Failure> {
+        let Some(given) = &self.repository else { return Ok(config.repository.clone()) };
+        given.parse().map_err(|error: BadRepository| Failure::usage(error.to_string(), None))
     }
 
     /// How the registry is talked to. Reads the password.

@@ -33,6 +33,7 @@ struct Document<'a> {
     #[serde(flatten)]
     report: &'a PromotionReport,
     problems: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// Runs the verb.
@@ -52,7 +53,8 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     };
     let report = promotion.run(&cx, finish)?;
     if common.json {
-        out::json(&Document { schema: "ptokit.images-promote/1", report: &report, problems: report.problems() })?;
+        let (problems, notes) = (report.problems(), report.notes());
+        out::json(&Document { schema: "ptokit.images-promote/1", report: &report, problems, notes })?;
     } else {
         out::text(&(promotion_lines(&report).join("\n") + "\n"))?;
     }
@@ -78,6 +80,7 @@ pub fn promotion_lines(report: &PromotionReport) -> Vec<String> {
         let platforms: Vec<_> = public.platforms.iter().map(ToString::to_string).collect();
         lines.push(format!("  anybody   gets {} for {}", shown(&public.digest), platforms.join(", ")));
     }
+    lines.extend(report.notes().iter().map(|note| format!("{} {note}", style::warning("note:"))));
     lines.extend(report.problems().iter().map(|problem| format!("{} {problem}", style::error("error:"))));
     lines
 }

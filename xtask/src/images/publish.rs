@@ -44,6 +44,7 @@ struct Document<'a> {
     #[serde(flatten)]
     report: &'a PublicationReport,
     problems: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// Runs the verb.
@@ -54,7 +55,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     results.require_passed(&image)?;
     let publication = Publication {
         image: image.name.clone(),
-        repository: args.registry.repository(&config),
+        repository: args.registry.repository(&config)?,
         names: image.names(),
         platform: image.platform(),
         run: args.run.clone(),
@@ -73,7 +74,8 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let report = publication.run(&cx, !args.upload_only)?;
     let problems = report.promotion.as_ref().map(|promotion| promotion.problems()).unwrap_or_default();
     if common.json {
-        out::json(&Document { schema: "ptokit.images-publish/1", report: &report, problems })?;
+        let notes = report.promotion.as_ref().map(|promotion| promotion.notes()).unwrap_or_default();
+        out::json(&Document { schema: "ptokit.images-publish/1", report: &report, problems, notes })?;
     } else {
         out::text(&text(&report))?;
     }

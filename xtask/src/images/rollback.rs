@@ -35,7 +35,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let (config, image) = args.image.load(&cx)?;
     let rollback = Rollback {
         image: image.name.clone(),
-        repository: args.registry.repository(&config),
+        repository: args.registry.repository(&config)?,
         names: image.names(),
         records: args.records.beside(&cx, &image, "rollback"),
         registry: args.registry.options()?,

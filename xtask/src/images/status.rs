@@ -33,7 +33,7 @@ struct Document<'a> {
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
     let (config, image) = args.image.load(&cx)?;
-    let client = Client::new(&cx, args.registry.repository(&config), args.registry.options()?)?;
+    let client = Client::new(&cx, args.registry.repository(&config)?, args.registry.options()?)?;
     let records = args.records.existing(&cx, &image, client.repository())?;
     let status = status(&client, &image.names(), records.as_ref())?;
     let settled = status.is_settled();

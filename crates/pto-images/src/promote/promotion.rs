@@ -96,23 +96,41 @@ pub struct PromotionReport {
 impl PromotionReport {
     /// What is not as it should be although the tags are, and what to do.
     pub fn problems(&self) -> Vec<String> {
-        let repository = self.reference.rsplit_once(':').map_or(self.reference.as_str(), |(repository, _)| repository);
-        let name = repository.split_once('/').map_or(repository, |(_, name)| name);
-        let temporary = |temporary: &Temporary| match temporary {
-            Temporary::Removed => None,
-            Temporary::Unsupported { .. } if self.was_over => None,
-            Temporary::Unsupported { tag } => Some(format!(
+        let (repository, _) = self.places();
+        let remains = |temporary: &Temporary| match temporary {
+            Temporary::Remains { tag, problem } => Some(format!(
+                "`{tag}` is left: {problem}. `--resume` tries again, or delete that tag of `{repository}` by name"
+            )),
+            Temporary::Removed | Temporary::Unsupported { .. } => None,
+        };
+        let public = self.public.as_ref().and_then(|public| public.problem.clone());
+        self.temporaries().filter_map(remains).chain(public).collect()
+    }
+
+    /// What is left over and cannot be otherwise: a registry that does not delete tags by name will not do so at the next
+    /// try, so no run is at fault for it.
+    pub fn notes(&self) -> Vec<String> {
+        let (repository, name) = self.places();
+        let left = |temporary: &Temporary| match temporary {
+            Temporary::Unsupported { tag } if !self.was_over => Some(format!(
                 "`{tag}` is left: this registry does not delete tags by name. Delete that tag of `{repository}` in the \
                  registry's own interface, or on the machine of a plain `docker-registry`, in the `rootdirectory` of its \
                  configuration: `rm -r docker/registry/v2/repositories/{name}/_manifests/tags/{tag}`; never delete by \
                  digest, which would take `current` along"
             )),
-            Temporary::Remains { tag, problem } => Some(format!(
-                "`{tag}` is left: {problem}. `--resume` tries again, or delete that tag of `{repository}` by name"
-            )),
+            _ => None,
         };
-        let public = self.public.as_ref().and_then(|public| public.problem.clone());
-        [&self.temporary].into_iter().chain(&self.earlier).filter_map(temporary).chain(public).collect()
+        self.temporaries().filter_map(left).collect()
+    }
+
+    fn temporaries(&self) -> impl Iterator<Item = &Temporary> {
+        [&self.temporary].into_iter().chain(&self.earlier)
+    }
+
+    /// The repository, and its path in the registry.
+    fn places(&self) -> (&str, &str) {
+        let repository = self.reference.rsplit_once(':').map_or(self.reference.as_str(), |(repository, _)| repository);
+        (repository, repository.split_once('/').map_or(repository, |(_, name)| name))
     }
 }
 
