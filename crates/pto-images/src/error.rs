@@ -16,6 +16,9 @@ pub enum Error {
     /// Certificates that were named cannot be read.
     #[error("cannot read the certificates to trust")]
     Certificates(#[source] Box<pto_fetch::Error>),
+    /// What was given as a proxy is none. It may hold a password, and is not repeated.
+    #[error("the proxy for registries is no address of a proxy, expected `http://HOST:PORT`")]
+    NoProxy,
     /// The registry says one thing and another one.
     #[error("the registry says that `{tag}` does not exist, and {evidence}")]
     Contradiction {
@@ -243,7 +246,11 @@ impl Error {
             Self::Git(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Git(_) => Fault::Machine,
             Self::NoRecords { .. } | Self::Records { .. } | Self::Begun { .. } => Fault::Input,
-            Self::NoPin { .. } | Self::Base { .. } | Self::NotPypto { .. } | Self::OtherRecipe { .. } => Fault::Input,
+            Self::NoProxy
+            | Self::NoPin { .. }
+            | Self::Base { .. }
+            | Self::NotPypto { .. }
+            | Self::OtherRecipe { .. } => Fault::Input,
             Self::Contradiction { .. }
             | Self::MovedByOther { .. }
             | Self::NotTheTested { .. }
@@ -263,6 +270,7 @@ impl Error {
         Some(match self {
             Self::Registry(failed) => return registry_hint(&failed.problem),
             Self::Certificates(error) => return error.hint(),
+            Self::NoProxy => "look at `PYPTO_DOCKER_PROXY`".to_owned(),
             Self::Contradiction { .. } => {
                 "something between here and the registry answers in its place; nothing was changed, run again"
                     .to_owned()

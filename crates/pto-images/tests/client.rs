@@ -228,3 +228,33 @@ fn without_tls_only_on_this_machine() {
     let error = client.manifest("t").unwrap_err().to_string();
     assert!(error.contains("https://registry.invalid/v2/a/"), "{error}");
 }
+
+#[test]
+fn a_registry_elsewhere_is_asked_through_the_proxy_that_is_given_and_no_other() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let proxy = format!("http://user:geheim@{}", listener.local_addr().unwrap());
+    let seen = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = String::new();
+        while !request.ends_with("\r\n\r\n") {
+            let mut byte = [0];
+            std::io::Read::read_exact(&mut stream, &mut byte).unwrap();
+            request.push(char::from(byte[0]));
+        }
+        std::io::Write::write_all(&mut stream, b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n").unwrap();
+        request
+    });
+    let limits = Limits { attempts: 1, ..Limits::default() };
+    let options = Options { proxy: Some(proxy), limits, ..Options::default() };
+    // The environment's are not for registries.
+    let cx =
+        pto_test::machine().with_var("https_proxy", "http://127.0.0.1:9").with_var("HTTPS_PROXY", "http://127.0.0.1:9");
+    let client = Client::new(&cx, "registry.invalid/vendor/cann".parse().unwrap(), options.clone()).unwrap();
+    let error = client.manifest("9.2.0").unwrap_err();
+    let request = seen.join().unwrap();
+    assert!(request.starts_with("CONNECT registry.invalid:443 "), "{request}");
+    assert!(!format!("{error} {error:?}").contains("geheim"), "{error:?}");
+    let none = Options { proxy: Some("geheim ist keiner".into()), ..options };
+    let error = Client::new(&cx, "registry.invalid/x".parse().unwrap(), none).unwrap_err();
+    assert!(matches!(error, Error::NoProxy) && !format!("{error:?}").contains("geheim"), "{error:?}");
+}

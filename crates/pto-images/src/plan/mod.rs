@@ -52,7 +52,8 @@ pub struct Plan {
     pub source: Option<String>,
     /// How the registries of bases are talked to.
     pub registry: Options,
-    /// A proxy for git.
+    /// A proxy for git, and for the registries of bases. The engine pulls a base through its own; the images' own registry is
+    /// never asked through one.
     pub proxy: Option<String>,
 }
 
@@ -78,8 +79,9 @@ impl Plan {
             reference: reference.clone(),
             commit: remote::resolve(&cx, &config.pypto_lib.repository, reference)?,
         };
+        let registry = Options { proxy: self.proxy.clone(), ..self.registry.clone() };
         let locked = images.iter().map(|image| {
-            let base = base::resolve(&cx, image, &self.registry)?;
+            let base = base::resolve(&cx, image, &registry)?;
             Ok::<_, Error>(locked(config, image, base, [&pypto, &pypto_lib]))
         });
         let images = locked.collect::<Result<_, _>>()?;

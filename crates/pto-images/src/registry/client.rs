@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use pto_context::{Context, interrupt};
 use serde::Deserialize;
-use ureq::Agent;
 use ureq::http::Request;
 use ureq::tls::TlsConfig;
+use ureq::{Agent, Proxy};
 
 use super::address::Repository;
 use super::auth::{Challenge, Credentials, TokenReply};
@@ -81,6 +81,8 @@ pub struct Options {
     pub credentials: Option<Credentials>,
     /// Whether TLS may be missing.
     pub plain_http: PlainHttp,
+    /// Through which proxy a registry elsewhere is asked; directly without one, whatever the environment says.
+    pub proxy: Option<String>,
     /// How often and how long to try.
     pub limits: Limits,
 }
@@ -132,7 +134,7 @@ impl Client {
     /// system are.
     ///
     /// # Errors
-    /// A certificate file that was named cannot be read.
+    /// A certificate file that was named cannot be read, or a proxy is none.
     pub fn new(cx: &Context, repository: Repository, options: Options) -> Result<Self, Error> {
         let patience = Some(options.limits.patience);
         let plain = options.plain_http == PlainHttp::Anywhere || repository.is_loopback();
@@ -142,9 +144,11 @@ impl Client {
         } else {
             pto_fetch::tls(cx).map_err(|e| Error::Certificates(Box::new(e)))?
         };
+        let proxy = options.proxy.as_deref().filter(|_| !repository.is_loopback());
+        let proxy = proxy.map(Proxy::new).transpose().map_err(|_| Error::NoProxy)?;
         let config = Agent::config_builder()
             .http_status_as_error(false)
-            .proxy(None)
+            .proxy(proxy)
             .tls_config(tls)
             // Requests are few and far between; a connection that was closed meanwhile would cost a try.
             .max_idle_connections(0)
