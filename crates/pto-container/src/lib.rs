@@ -33,7 +33,7 @@ mod settings;
 mod shell;
 mod sources;
 
-pub use access::{Access, DeviceAccess, Mode};
+pub use access::{Access, DeviceAccess, Mode, PRIVILEGED};
 pub use build::{BuildPlan, BuildRequest};
 pub use checks::{CheckId, Finding};
 pub use configuration::{Configuration, Difference};
