@@ -245,16 +245,3 @@ impl Publishing {
         killed
     }
 }
-
-#[test]
-fn a_proxy_that_is_required_has_to_be_named() {
-    let dir = tempfile::tempdir().unwrap();
-    let command = Command::new(env!("CARGO_BIN_EXE_xtask"))
-        .args(["images", "plan", "arm-a5", "--checkout"])
-        .arg(dir.path())
-        .env_remove("PYPTO_DOCKER_PROXY")
-        .output()
-        .unwrap();
-    assert_eq!(command.status.code(), Some(3));
-    assert!(String::from_utf8_lossy(&command.stderr).contains("`PYPTO_DOCKER_PROXY` is not set"));
-}

@@ -169,7 +169,7 @@ fn git_reads_a_checkout_of_another_user() {
         return pto_test::skip("only root gives files away");
     }
     assert!(!run("git", &["status"]).success(), "git trusts it unasked");
-    let left = run(".ci/run", &["clean"]);
+    let left = run(&dir.path().join(".ci/run").display().to_string(), &["clean"]);
     assert!(left.stderr.text().contains("A  .ci/run"), "{}", left.last_words(5));
 }
 
@@ -309,6 +309,15 @@ fn the_documentation_has_the_images_as_they_are() {
     let limits = [config.task_timeout_seconds, config.task_max_seconds].map(|seconds| format!("{seconds} s"));
     assert!(limits.iter().all(|limit| page.contains(limit)), "{limits:?}");
     assert!(page.contains("19:37 UTC") && page.contains("14 days"));
+}
+
+#[test]
+fn a_proxy_that_is_required_has_to_be_named() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    let command = command.args(["images", "plan", "arm-a5"]).current_dir(root()).env_remove("PYPTO_DOCKER_PROXY");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`PYPTO_DOCKER_PROXY` is not set"));
 }
 
 #[test]
