@@ -144,7 +144,10 @@ fn built_text(cx: &Context, args: &Args, built: &Built) -> String {
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<10} {value}");
     };
-    for artifact in &built.artifacts {
+    // What CMake makes beside the sources is what Python imports; static libraries and test programs stay in `build`.
+    let by_products = plan.source.join("build");
+    let (inner, outer): (Vec<_>, Vec<_>) = built.artifacts.iter().partition(|path| path.starts_with(&by_products));
+    for artifact in if outer.is_empty() { inner } else { outer } {
         line("extension", path(cx, artifact));
     }
     line("runtime", built.extension.as_ref().map_or_else(|| path(cx, &built.wheel), |extension| path(cx, extension)));

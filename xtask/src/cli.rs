@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::{CommandFactory, Parser, Subcommand};
+pub use pto_context::NAMES;
 
 use crate::{
     build, bundle, container, devices, doctor, env, golden, images, kernel, ptoas, quickstart, setup_home, store, test,
@@ -62,16 +63,6 @@ pub enum Verb {
     /// The published images: validate, plan, test, publish, promote, rollback, status
     Images(images::Args),
 }
-
-/// Names of this program that stand for a verb: the images carry it under these. A name is added with its verb.
-pub const NAMES: [(&str, &[&str]); 6] = [
-    ("pypto-build", &["build"]),
-    ("pypto-dev", &["container"]),
-    ("pypto-doctor", &["doctor"]),
-    ("pypto-install-ptoas", &["ptoas", "install"]),
-    ("pypto-setup", &["setup"]),
-    ("pypto-update", &["update"]),
-];
 
 /// The command line as it is meant: a program that is linked or copied under one of [`NAMES`] is that verb.
 pub fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use pto_context::{Fault, is_disk_full, with_causes};
+use pto_context::{Called, Fault, is_disk_full, with_causes};
 use pto_kernel::KernelError;
 use pto_kernel::run::{KernelStatus, Problem, RunError};
 use serde::Serialize;
@@ -154,6 +154,11 @@ impl Failure {
     /// The same as part of a report.
     pub fn problem(&self) -> Problem {
         Problem { message: self.message.clone(), hint: self.hint.clone() }
+    }
+
+    /// The same with verbs in its hint as the user can type them.
+    pub fn spelled(self, called: Called) -> Self {
+        Self { hint: self.hint.map(|hint| called.spell(&hint)), ..self }
     }
 
     /// Shows it to people and gives the exit code.

@@ -33,6 +33,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use exit::{Failure, Outcome};
+use pto_context::Called;
 
 fn main() -> ExitCode {
     // A worker of a launch is this same program.
@@ -58,7 +59,8 @@ fn main() -> ExitCode {
     if !is_reader && let Err(error) = pto_process::interrupt::install() {
         out::say(&format!("{} Ctrl-C will not end children in order: {error}", style::warning("warning:")));
     }
-    match run(&cli.verb) {
+    let called = Called::of(words.first().map(std::ffi::OsString::as_os_str));
+    match run(&cli.verb).map_err(|failure| failure.spelled(called)) {
         Ok(outcome) => outcome.code(),
         Err(failure) if cli::wants_json(&words) => failure.report_json(&cli::schema(&words)),
         Err(failure) => failure.report(),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pto_context::{Context, with_causes};
+use pto_context::{Called, Context, with_causes};
 use pto_kernel::run::{Fetching, Setup, Workshop};
 use pto_launch::Worker;
 use pto_platform::Target;
@@ -54,7 +54,8 @@ impl Common {
             (_, true) => Verbosity::Quiet,
             _ => Verbosity::Normal,
         };
-        Context::from_process(sink(verbosity)).map_err(|error| Failure::io(&error))
+        let cx = Context::from_process(sink(verbosity)).map_err(|error| Failure::io(&error))?;
+        Ok(cx.with_called(Called::of(std::env::args_os().next().as_deref())))
     }
 }
 

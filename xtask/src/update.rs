@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use pto_build::{
     BuildOptions, BuildPlan, Built, Home, Passed, Pull, PullOptions, Repository, Setup, SetupOptions, build,
-    continuation, plan_build, plan_pull, plan_setup, pull, setup, source_of,
+    continuation, plan_build, plan_pull, plan_setup, pull, setup, source_of, with_proxy,
 };
 use pto_context::{Context, with_causes};
 use pto_doctor::{Report, Status, examine};
-use pto_ptoas::{ActivationOptions, InstallOptions, Installation, PinSource, activation, install, status};
+use pto_ptoas::{ActivationOptions, InstallOptions, Installation, PinSource, Source, activation, install, status};
 use pto_store::Store;
 use serde::Serialize;
 
@@ -71,8 +71,8 @@ enum Ptoas<'a> {
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
-    let cx = args.places.context(&args.common)?;
-    setup_home::checked_proxy(args.proxy.as_deref())?;
+    let proxy = setup_home::checked_proxy(args.proxy.as_deref())?;
+    let cx = with_proxy(&args.places.context(&args.common)?, proxy.as_deref());
     let src = source_of(&cx, None)?;
     let job = Job { args, home: Home::of(&cx, None), cx, src };
     if args.dry_run { job.show_plan() } else { job.perform() }
@@ -88,15 +88,14 @@ struct Job<'a> {
 impl Job<'_> {
     fn show_plan(&self) -> Result<Outcome, Failure> {
         let pull = self.wants_pull().then(|| plan_pull(&self.cx, &self.pull_options())).transpose()?;
-        let continues = continuation(&self.cx, &self.src, self.home.root(), &self.passed())?;
+        let arriving = pull.as_ref().and_then(|pull| pull.arriving.as_ref());
+        let continues = continuation(&self.cx, &self.src, self.home.root(), &self.passed(), arriving)?;
         let continues_with = continues.map(|command| command.to_shell_line());
         let mut plan = Planned::default();
         if continues_with.is_none() {
             plan.ptoas = Some(status(&self.cx, &self.pin(), None)?);
             plan.setup = Some(plan_setup(&self.cx, &self.setup_options()?)?);
-            // Without an environment there is nothing to say yet; with one, a build that cannot be is said now.
-            plan.build =
-                self.home.python().exists().then(|| plan_build(&self.cx, &self.build_options())).transpose()?;
+            plan.build = self.build_plan(pull.as_ref())?;
         }
         if self.args.common.json {
             out::json(&Document {
@@ -115,9 +114,22 @@ impl Job<'_> {
         Ok(Outcome::Passed)
     }
 
+    /// Without an environment there is nothing to say yet. With one, a build that cannot be is said now, unless something
+    /// arrives first: a submodule that is missing may be what is cloned.
+    fn build_plan(&self, pull: Option<&Pull>) -> Result<Option<BuildPlan>, Failure> {
+        if !self.home.python().exists() {
+            return Ok(None);
+        }
+        let moves = pull.into_iter().flat_map(|pull| &pull.repositories).any(|repository| !repository.moves.is_empty());
+        match plan_build(&self.cx, &self.build_options()) {
+            Err(_) if moves => Ok(None),
+            planned => Ok(Some(planned?)),
+        }
+    }
+
     fn perform(&self) -> Result<Outcome, Failure> {
         let pulled = self.wants_pull().then(|| pull(&self.cx, &self.pull_options())).transpose()?;
-        if let Some(go_on) = continuation(&self.cx, &self.src, self.home.root(), &self.passed())? {
+        if let Some(go_on) = continuation(&self.cx, &self.src, self.home.root(), &self.passed(), None)? {
             // Its output is ours from here on.
             if let (Some(pulled), false) = (&pulled, self.args.common.json) {
                 out::text(&pull_text(pulled, false))?;
@@ -156,7 +168,12 @@ impl Job<'_> {
     fn align_ptoas(&self) -> Result<Installation, Failure> {
         let root =
             Store::default_root(&self.cx).map_err(|error| Failure::blocked(with_causes(&error), error.hint()))?;
-        let options = InstallOptions { pin: self.pin(), proxy: self.args.proxy.clone(), ..InstallOptions::default() };
+        let options = InstallOptions {
+            pin: self.pin(),
+            source: Source::of(&self.cx),
+            proxy: self.args.proxy.clone(),
+            ..InstallOptions::default()
+        };
         Ok(install(&self.cx, &Store::open(root), &options)?)
     }
 
@@ -209,7 +226,8 @@ impl Job<'_> {
             return text + &format!("  then      {command}\n");
         }
         let ptoas = plan.ptoas.as_ref();
-        let pinned = ptoas.and_then(|status| status.pinned.as_ref()).map(|pinned| pinned.version.clone());
+        let here = ptoas.and_then(|status| status.pinned.as_ref()).map(|pinned| pinned.version.clone());
+        let pinned = pull.and_then(|pull| pull.arriving.as_ref()).map_or(here, |arriving| arriving.ptoas.clone());
         text += &format!("  ptoas     {}\n", pinned.unwrap_or_else(|| "nothing is pinned".to_owned()));
         if let Some(setup) = &plan.setup {
             let count = setup.plan.helpers.refresh.len();
@@ -217,6 +235,7 @@ impl Job<'_> {
         }
         text += &match &plan.build {
             Some(plan) => format!("  build     `{}` with {} jobs\n", plan.source.display(), plan.jobs.used),
+            None if self.home.python().exists() => "  build     of what arrives\n".to_owned(),
             None => format!("  build     once there is `{}`: cargo xtask setup\n", self.home.venv().display()),
         };
         text + if self.args.skip_doctor { "" } else { "  doctor    all checks\n" }

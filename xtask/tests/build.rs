@@ -2,6 +2,7 @@
 
 mod scratch;
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use assert_cmd::Command;
@@ -73,17 +74,40 @@ fn a_build_and_what_is_said_of_it() {
     fs_err::write(project.dir().join("slots.patch"), patch).unwrap();
     let patched = build(&["--patches", "slots.patch"]).expect(0);
     assert!(patched.stdout.contains("patch      slots: applied"), "{patched}");
-    let doctor = || {
+    let strict = ["doctor", "--strict", "--only", "simpler-binding"];
+    let doctor_with = |path: &str| {
         let mut doctor = Command::new(env!("CARGO_BIN_EXE_xtask"));
-        let path = format!("{}:{}", project.home().join("venv/bin").display(), project.cx().var("PATH").unwrap());
         doctor.env_clear().envs(project.cx().vars()).env("PATH", path).current_dir(project.home());
-        Ran::from(doctor.args(["doctor", "--strict", "--only", "simpler-binding"]).output().unwrap())
+        Ran::from(doctor.args(strict).output().unwrap())
     };
+    let path = project.cx().var("PATH").unwrap();
+    let doctor = || doctor_with(&format!("{}:{path}", project.home().join("venv/bin").display()));
     let accepted = doctor().expect(0);
     assert!(accepted.stdout.contains("with the image's managed patch"), "{accepted}");
-    fs_err::write(&ring, fs_err::read_to_string(&ring).unwrap() + "// mine\n").unwrap();
+    // Also of another owner, whose files git would not look at; and from a shell that was not set up.
+    if fs_err::metadata(project.home()).unwrap().uid() == 0 {
+        project.give_to(&project.checkout(), 47_113);
+        let of_another = doctor_with(&path).expect(0);
+        let python = format!("patch (in `{}`)", project.home().join("venv/bin/python").display());
+        assert!(of_another.stdout.contains(&python), "{of_another}");
+        project.give_to(&project.checkout(), 0);
+    }
+    let patched_ring = fs_err::read_to_string(&ring).unwrap();
+    fs_err::write(&ring, patched_ring.clone() + "// mine\n").unwrap();
     let refused = doctor().expect(1);
-    assert!(refused.stdout.contains("uncommitted changes"), "{refused}");
+    assert!(refused.stdout.contains("uncommitted changes that it may lack: `src/common/ring.h`"), "{refused}");
+    fs_err::write(&ring, &patched_ring).unwrap();
+    let extra = ring.with_file_name("extra.cpp");
+    fs_err::write(&extra, "").unwrap();
+    let refused = doctor().expect(1);
+    assert!(refused.stdout.contains("may lack: `src/common/ring.h` and 1 more"), "{refused}");
+    fs_err::remove_file(&extra).unwrap();
+    assert_eq!(doctor().expect(0).stdout, accepted.stdout);
+    // Taken off again, the patch is still in what is installed.
+    project.git(&project.checkout().join("runtime"), &["checkout", "--quiet", "."]);
+    let refused = doctor().expect(1);
+    assert!(refused.stdout.contains("which `runtime/` does not have any more"), "{refused}");
+    fs_err::write(&ring, &patched_ring).unwrap();
 
     // A mistake in a source is the sources', and shown.
     fs_err::write(project.checkout().join("src/core/version.cpp"), "#error of mine\n").unwrap();

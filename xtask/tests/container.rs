@@ -114,6 +114,11 @@ fn succeeds(output: &Output) -> String {
     said(output)
 }
 
+/// A command as one line, for a program that takes such.
+fn line(command: &Invocation) -> String {
+    command.argv().iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn a_container_is_made_left_and_entered_again() {
     let Some(engine) = engine() else { return };
@@ -263,8 +268,7 @@ fn a_terminal_is_there_where_standard_input_is_one() {
     let place = Place::new(&engine, "terminal", 110);
     place.build("");
     tidy!(place);
-    let typed = place.command(&["run", "a3", &place.card, "--skip-check", "card", "--", "tty"], "");
-    let typed = typed.argv().iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let typed = line(&place.command(&["run", "a3", &place.card, "--skip-check", "card", "--", "tty"], ""));
     let script = place.here(Invocation::new("script").args(["-qec", &typed, "/dev/null"]));
     let output = script.run(engine.cx()).unwrap();
     assert!(said(&output).contains("/dev/pts/"), "{} {}", said(&output), output.last_words(5));
@@ -290,6 +294,66 @@ fn a_shell_goes_where_run_would_go() {
     let refused = shell(&["--json"]);
     let words = refused.last_words(9);
     assert!(!refused.success() && words.contains("leave `--json` out") && !words.contains("container run"), "{words}");
+}
+
+#[test]
+fn a_container_without_an_input_is_entered_beside_its_main_program_or_said_to_end() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "deaf", 114);
+    place.build("");
+    tidy!(place);
+    let enter = || place.command(&["shell", &place.name], "echo typed; exit 5").run(engine.cx()).unwrap();
+    let makes = |args: &[&str]| {
+        engine.docker(&["rm", "--force", &place.name]);
+        let words = [&["create", "--name", &place.name], args].concat();
+        engine.ok(&words);
+    };
+
+    makes(&["--entrypoint", "sleep", &place.image, "1000"]);
+    let beside = enter();
+    assert_eq!((beside.status, said(&beside).as_str()), (Status::Exited(5), "typed\n"), "{}", beside.last_words(5));
+
+    // Its shell waits for an input that nothing can give it, and a client that is attached to it waits with it.
+    makes(&["--tty", &place.image]);
+    let typed = line(&place.command(&["shell", &place.name], ""));
+    let terminal = place.here(Invocation::new("script").args(["-qec", &typed, "/dev/null"]));
+    let output = terminal.stdin(Stdin::Bytes(b"echo ty''ped; exit 5\n".to_vec())).run(engine.cx()).unwrap();
+    assert_eq!(output.status, Status::Exited(5), "{}", output.last_words(5));
+    assert!(said(&output).contains("\ntyped"), "{}", said(&output));
+
+    makes(&[&place.image]);
+    for words in [vec!["shell", &place.name], vec!["shell", &place.name, "--", "id"]] {
+        let ended = place.command(&words, "echo typed").run(engine.cx()).unwrap();
+        let text = ended.stderr.text().into_owned();
+        assert_eq!((ended.status, said(&ended).as_str()), (Status::Exited(3), ""), "{text}");
+        for part in ["has ended at once with exit code 0", "without `--interactive`", "docker commit ptokit-test-deaf"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    let kept = format!("{}:kept", place.name);
+    let _kept = engine.image(&kept);
+    engine.ok(&["commit", &place.name, &kept]);
+    let again = Invocation::new("docker").args(["run", "--rm", "--interactive", &kept]);
+    let again = again.stdin(Stdin::Bytes(b"echo typed".to_vec())).run(engine.cx()).unwrap();
+    assert_eq!(succeeds(&again), "typed\n", "what the hint says works");
+}
+
+#[test]
+fn a_container_of_ours_that_lost_its_input_is_said_to_end() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "lost", 116);
+    place.build("");
+    tidy!(place);
+    let lines = succeeds(&place.run(&["--dry-run"], ""));
+    let mut words = shlex::split(lines.lines().next().unwrap()).unwrap();
+    words.retain(|word| word != "--runtime=ascend" && word != "--interactive");
+    engine.ok(&words[1..].iter().map(String::as_str).collect::<Vec<_>>());
+    let dry = succeeds(&place.run(&["--dry-run"], ""));
+    assert!(dry.contains("docker exec --interactive") && !dry.contains("--attach"), "{dry}");
+    let ended = place.run(&[], "echo typed");
+    assert_eq!(ended.status, Status::Exited(3));
+    assert!(ended.stderr.text().contains("without `--interactive`"), "{}", ended.stderr.text());
 }
 
 #[test]

@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use pto_context::Context;
+use pto_context::{Context, places};
 use pto_store::{Lock, Slot};
 
 use crate::error::{Error, HomeError};
 
-/// What every checkout of PyPTO has.
-const PINS: &str = "toolchain/versions.env";
 /// How the name of a file ends that has no name of its own yet.
 const DRAFT: &str = "-new";
 /// What gets such a name in `bin`.
@@ -23,7 +21,7 @@ pub struct Home {
 impl Home {
     /// The home: what was named, else `PYPTO_HOME`, else `/opt/pypto`.
     pub fn of(cx: &Context, named: Option<&Path>) -> Self {
-        Self { root: named.map_or_else(|| pto_checkout::pypto_home(cx), |named| cx.cwd().join(named)) }
+        Self { root: named.map_or_else(|| places::pypto_home(cx), |named| cx.cwd().join(named)) }
     }
 
     /// Its directory.
@@ -99,17 +97,17 @@ impl Home {
 /// What children look for a proxy in.
 pub(crate) const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
-/// The surroundings of children that fetch something: through a proxy, if one was given.
-pub(crate) fn with_proxy(cx: &Context, proxy: Option<&str>) -> Context {
+/// The surroundings of children that fetch something: through a proxy for HTTP and HTTPS, if one was given.
+pub fn with_proxy(cx: &Context, proxy: Option<&str>) -> Context {
     proxy.map_or_else(|| cx.clone(), |proxy| PROXIES.iter().fold(cx.clone(), |cx, name| cx.with_var(*name, proxy)))
 }
 
 /// The checkout that is meant: what was named, else where one is looked for.
 pub(crate) fn checkout_of(cx: &Context, named: Option<&Path>) -> Option<PathBuf> {
-    named.map_or_else(|| pto_checkout::pypto_source(cx), |named| Some(cx.cwd().join(named)))
+    named.map_or_else(|| places::pypto_source(cx), |named| Some(cx.cwd().join(named)))
 }
 
 /// Whether a directory is a checkout of PyPTO: it has the file with its pins.
 pub(crate) fn is_checkout(dir: &Path) -> bool {
-    dir.join(PINS).is_file()
+    dir.join(places::PYPTO_PINS).is_file()
 }

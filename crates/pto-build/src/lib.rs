@@ -16,7 +16,6 @@ mod error;
 mod home;
 pub mod patches;
 mod process;
-mod reach;
 mod setup;
 mod update;
 mod uv;
@@ -27,14 +26,15 @@ pub use build::{
     PtoIsaSources, Reason, Step, build, plan_build,
 };
 pub use error::{Attempt, BuildError, Error, HomeError, SourceError, UpdateError};
-pub use home::Home;
+pub use home::{Home, with_proxy};
 pub use pto_context::Fault;
 pub use setup::{
     ACTIVATE, Helpers, HelpersStep, PROGRAM, PackagesStep, Plan, Receipt, Requirements, Setup, SetupOptions, VenvStep,
     plan_setup, setup,
 };
 pub use update::{
-    Blocked, How, Move, Passed, Pull, PullOptions, Repository, State, continuation, plan_pull, pull, source_of,
+    Arriving, Blocked, How, Move, Passed, Pull, PullOptions, Repository, State, branch_standing, continuation,
+    plan_pull, pull, source_of,
 };
 pub use uv::{UvChoice, UvStep};
 pub use venv::{PythonFacts, PythonVersion, Standing, Unfit, examine};

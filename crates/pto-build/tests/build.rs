@@ -12,11 +12,26 @@ use support::{Site, edit, has_make, steps};
 
 #[test]
 fn a_fresh_checkout_is_built_and_works() {
-    let Some(site) = Site::new(Binding::Pybind11) else { return };
+    is_built_and_works(Binding::Pybind11);
+}
+
+#[test]
+fn so_is_one_that_is_bound_as_pypto_is() {
+    let Some(site) = is_built_and_works(Binding::Nanobind) else { return };
+    edit(&site.project.checkout().join("src/core/version.cpp"), "0.1.0", "0.2.0");
+    let events = Arc::new(Recorder::default());
+    let built = build(&site.cx().with_events(events.clone()), &site.options()).unwrap();
+    assert_eq!((built.plan.decision, steps(&events, "build:native")), (Decision::Incremental, 2));
+    assert_eq!(site.project.python("import pypto; print(pypto.version())"), "0.2.0");
+}
+
+fn is_built_and_works(binding: Binding) -> Option<Site> {
+    let site = Site::new(binding)?;
     let built = build(&site.cx(), &site.options()).unwrap();
     assert_eq!(built.plan.decision, Decision::Fresh { reason: Reason::NoBuild });
     assert_eq!(built.plan.generator, "Ninja");
-    let [extension] = &built.artifacts[..] else { panic!("{:?}", built.artifacts) };
+    let mut modules = built.artifacts.iter().filter(|path| path.extension().is_some_and(|it| it == "so"));
+    let (Some(extension), None) = (modules.next(), modules.next()) else { panic!("{:?}", built.artifacts) };
     assert!(extension.starts_with(site.project.checkout().join("python/pypto")), "{}", extension.display());
     assert_eq!(site.project.python("import pypto; print(pypto.answer(), pypto.version())"), "42 0.1.0");
     let head = site.project.git(&site.runtime(), &["rev-parse", "HEAD"]);
@@ -28,6 +43,7 @@ fn a_fresh_checkout_is_built_and_works() {
         "",
         "nothing but sources is seen"
     );
+    Some(site)
 }
 
 #[test]

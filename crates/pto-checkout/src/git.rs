@@ -38,6 +38,8 @@ pub struct Git {
     root: PathBuf,
     plain: Plain,
     trust: Trust,
+    /// Where that is written down.
+    temp: PathBuf,
     /// The configuration of the user that git runs as.
     users: Vec<String>,
 }
@@ -76,7 +78,8 @@ impl Git {
     pub fn at(cx: &Context, root: &Path) -> Result<Self, Error> {
         let run_as = RunAs::owner(cx, Owner::of(root)?);
         let users = trust::of_the_user(cx, run_as.is_other());
-        let git = Self { root: root.to_owned(), plain: Plain::new(cx, run_as), trust: Trust::default(), users };
+        let temp = run_as.temp_dir(cx);
+        let git = Self { root: root.to_owned(), plain: Plain::new(cx, run_as), trust: Trust::default(), temp, users };
         git.trusting([root])
     }
 
@@ -87,7 +90,7 @@ impl Git {
     pub fn trusting<P: AsRef<Path>>(self, roots: impl IntoIterator<Item = P>) -> Result<Self, Error> {
         let user = self.run_as().user();
         let foreign = roots.into_iter().map(|root| root.as_ref().to_owned()).filter(|root| is_foreign(root, user));
-        let trust = self.trust.clone().and(&self.users, foreign)?;
+        let trust = self.trust.clone().and(&self.temp, &self.users, foreign)?;
         Ok(Self { trust, ..self })
     }
 

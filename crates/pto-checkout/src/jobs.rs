@@ -63,7 +63,11 @@ impl JobLimits {
                 return Err(Error::Io { action: "cannot read the job limits", source: std::io::Error::other(why) });
             }
         };
-        let env = parse_testing_env(&text);
+        // An empty variable is a value there, as in the shell that reads the file.
+        let given = |name: &str| {
+            cx.vars().find(|(found, _)| *found == name).map(|(_, value)| value.to_string_lossy().into_owned())
+        };
+        let env = parse_testing_env(&text, given);
         let file = file.unwrap_or_default();
         if let Some(note) = env.notes.into_iter().next() {
             return Err(Error::BadLimit { file, line: note.line, text: note.text, why: note.why.into_owned() });

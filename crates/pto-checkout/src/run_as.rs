@@ -5,11 +5,11 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use pto_context::Context;
+use pto_context::places::pypto_home;
 use pto_process::Invocation;
 
 use crate::error::Error;
 use crate::owner::Owner;
-use crate::place::pypto_home;
 
 /// Whose rights a command has.
 ///
@@ -24,12 +24,17 @@ struct Other {
     owner: Owner,
     home: PathBuf,
     ccache: PathBuf,
-    /// Of [`OF_THE_CALLER`], those that are set.
+    /// For files that nobody keeps.
+    temp: PathBuf,
+    /// Of [`OF_THE_CALLER`], those that are set, and what leads to a directory for such files that is the caller's alone.
     forgotten: Vec<&'static str>,
 }
 
 /// What leads past `HOME` to directories of the caller's.
 const OF_THE_CALLER: [&str; 4] = ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "UV_CACHE_DIR"];
+const TEMP: &str = "TMPDIR";
+/// Everybody's.
+const SHARED_TEMP: &str = "/tmp";
 
 impl RunAs {
     /// As this process.
@@ -43,12 +48,15 @@ impl RunAs {
             return Self::caller();
         }
         let (home, uid) = (pypto_home(cx), owner.uid.to_string());
+        let is_shared = owner.can_write_in(&cx.temp_dir());
         let is_set = |name: &&str| cx.var_os(name).is_some();
+        let unusable = (!is_shared).then_some(TEMP);
         Self(Some(Other {
             owner,
             ccache: home.join("cache/ccache").join(&uid),
             home: home.join("users").join(&uid),
-            forgotten: OF_THE_CALLER.into_iter().filter(is_set).collect(),
+            temp: if is_shared { cx.temp_dir() } else { SHARED_TEMP.into() },
+            forgotten: OF_THE_CALLER.into_iter().chain(unusable).filter(is_set).collect(),
         }))
     }
 
@@ -62,9 +70,14 @@ impl RunAs {
         self.0.is_some()
     }
 
+    /// Where files are that nobody keeps and these commands use.
+    pub fn temp_dir(&self, cx: &Context) -> PathBuf {
+        self.0.as_ref().map_or_else(|| cx.temp_dir(), |other| other.temp.clone())
+    }
+
     /// A command, to be given its arguments.
     pub fn command(&self, program: impl Into<OsString>) -> Invocation {
-        let Some(Other { owner, home, ccache, forgotten }) = &self.0 else { return Invocation::new(program) };
+        let Some(Other { owner, home, ccache, forgotten, .. }) = &self.0 else { return Invocation::new(program) };
         // The kernel forgets whom to end with its parent when a process changes its user, so that is said again.
         let command = Invocation::new("setpriv")
             .args([format!("--reuid={}", owner.uid), format!("--regid={}", owner.gid)])

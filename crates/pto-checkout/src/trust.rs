@@ -25,8 +25,13 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
-    /// These trees as well.
-    pub(crate) fn and(self, users: &[String], roots: impl IntoIterator<Item = PathBuf>) -> Result<Self, Error> {
+    /// These trees as well, written down in a directory for files that nobody keeps.
+    pub(crate) fn and(
+        self,
+        temp: &Path,
+        users: &[String],
+        roots: impl IntoIterator<Item = PathBuf>,
+    ) -> Result<Self, Error> {
         let mut all = self.roots.clone();
         for root in roots {
             if !all.contains(&root) {
@@ -37,7 +42,7 @@ impl Trust {
             return Ok(self);
         }
         let failed = Error::io("cannot write down which trees git may look into");
-        let mut file = NamedTempFile::with_prefix("git-trust-").map_err(&failed)?;
+        let mut file = NamedTempFile::with_prefix_in("git-trust-", temp).map_err(&failed)?;
         // Whoever git runs as has to read it; it holds no secret.
         file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(&failed)?;
         file.write_all(text(users, &all).as_bytes()).map_err(&failed)?;

@@ -18,7 +18,7 @@ mod release;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use pto_context::Context;
+use pto_context::{Context, places};
 use serde::Serialize;
 
 pub use error::list;
@@ -31,7 +31,6 @@ pub use release::{Release, release};
 const DEFAULT_ROOT: &str = "/usr/local/Ascend/cann-9.0.0";
 /// Where every release puts itself, and its older relatives.
 const ASCEND: &str = "/usr/local/Ascend";
-const DEFAULT_DRIVER: &str = "/usr/local/Ascend/driver";
 /// The variables that name the CANN root, stronger first. `set_env.sh` sets both.
 const ROOT_VARIABLES: [&str; 2] = ["ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME"];
 
@@ -208,7 +207,7 @@ pub fn program_inside(cx: &Context, cann: &Path, name: &str) -> Option<PathBuf> 
 fn driver(cx: &Context) -> Located {
     match cx.var_os("ASCEND_DRIVER_PATH") {
         Some(path) => Located::probe_dir(cx, path, Rule::Variable("ASCEND_DRIVER_PATH")),
-        None => Located::probe_dir(cx, DEFAULT_DRIVER, Rule::UsualPlace),
+        None => Located::probe_dir(cx, places::DRIVER_ROOT, Rule::UsualPlace),
     }
 }
 

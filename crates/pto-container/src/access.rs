@@ -1,9 +1,10 @@
 //! How a container gets at the NPUs.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
+use pto_context::places::{DRIVER_ROOT, driver_root};
 use pto_context::{Context, Event, files};
 use pto_platform::Machine;
 use pto_platform::docker::DockerInfo;
@@ -13,10 +14,6 @@ use crate::error::Error;
 use crate::mount::Mount;
 use crate::series::Series;
 
-/// Names the host's driver.
-const DRIVER_ROOT_VARIABLE: &str = "ASCEND_DRIVER_ROOT";
-/// Where the driver is, and where images expect it.
-const DRIVER_ROOT: &str = "/usr/local/Ascend/driver";
 /// What a privileged container is, for whoever makes or enters one.
 pub const PRIVILEGED: &str = "the container sees all devices and cards of this host";
 /// What manages cards or tells where the driver is, mounted where it is there: `npu-smi`, its library, the tool and the
@@ -179,11 +176,6 @@ fn warn_of_missing(cx: &Context, info: &DockerInfo, missing: &[&&str]) {
     let names = missing.iter().map(|device| format!("`{device}`")).collect::<Vec<_>>().join(" and ");
     let message = format!("this host has no {names}: cards of the container cannot talk to each other through URMA");
     cx.emit(Event::Warning { message });
-}
-
-/// The host's driver: its directory there.
-pub(crate) fn driver_root(cx: &Context) -> PathBuf {
-    cx.var_os(DRIVER_ROOT_VARIABLE).map_or_else(|| PathBuf::from(DRIVER_ROOT), |root| cx.cwd().join(root))
 }
 
 fn host_mounts(cx: &Context, needs_driver: bool) -> Result<Vec<Mount>, Error> {

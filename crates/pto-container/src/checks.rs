@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use pto_context::files::{self, Reading};
+use pto_context::places::driver_root;
 use pto_context::{Context, Event};
 use pto_docker::Docker;
 use pto_platform::docker::{Container, DockerInfo, Image};
@@ -11,7 +12,7 @@ use pto_platform::files::parse_driver_info;
 use pto_platform::{Machine, Version, supported_pair};
 use serde::Serialize;
 
-use crate::access::{DeviceAccess, driver_root};
+use crate::access::DeviceAccess;
 use crate::configuration::Configuration;
 use crate::disk::{self, gigabytes, is_local};
 use crate::error::Error;

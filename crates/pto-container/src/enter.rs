@@ -18,9 +18,8 @@ use crate::name;
 use crate::plan::Plan;
 use crate::session::{self, Entry, Session};
 use crate::shell::shell_line;
+use crate::start::{Asked, CREATED, enterable};
 
-/// Docker's word for a container that was made and has not run.
-const CREATED: &str = "created";
 /// How often somebody who waits looks again.
 pub(crate) const POLL: Duration = Duration::from_millis(100);
 
@@ -41,8 +40,8 @@ impl Plan {
             }
         }
         let running = found.as_ref().is_some_and(Container::is_running);
-        let tty = found.as_ref().map_or(self.terminal, |container| container.tty);
-        if !running && self.takes_main_shell(tty) {
+        let main = found.as_ref().map_or_else(|| self.command.is_empty(), |it| self.asked().takes_main_shell(it));
+        if !running && main {
             steps.push(session::attach(&self.docker, &self.name));
         } else {
             steps.extend((!running).then(|| session::start(&self.docker, &self.name)));
@@ -120,21 +119,15 @@ impl Plan {
         if let Some(trust) = self.trust.as_ref().filter(|_| container.status.as_deref() == Some(CREATED)) {
             self.docker.run(trust, &self.name)?;
         }
-        if self.takes_main_shell(container.tty) {
-            return Ok(Session { entry, attach: session::attach(&self.docker, &self.name), held });
-        }
-        self.docker.run(&session::start(&self.docker, &self.name), &self.name)?;
-        Ok(Session { entry, attach: self.exec(), held: Vec::new() })
+        self.asked().start(&self.docker, &self.name, entry, (container, held))
     }
 
-    /// A command has a process of its own, and so has a session whose terminal the main shell does not have, or which has
-    /// none where the main shell has one: Docker attaches like to like alone.
-    fn takes_main_shell(&self, tty: bool) -> bool {
-        self.command.is_empty() && tty == self.terminal
+    fn asked(&self) -> Asked<'_> {
+        Asked { terminal: self.terminal, command: &self.command }
     }
 
     fn exec(&self) -> Invocation {
-        session::exec(&self.docker, &self.name, self.terminal, &self.command)
+        self.asked().exec(&self.docker, &self.name)
     }
 
     fn compare(&self, container: &Container) -> Result<(), Error> {
@@ -163,37 +156,25 @@ pub fn enter_existing(
 ) -> Result<(Session, Option<Configuration>), Error> {
     let named = name::checked("a container", container.to_owned())?;
     let docker = Docker::new(cx)?;
-    let name = Name::new(&docker, &named)?;
+    let (name, asked) = (Name::new(&docker, &named)?, Asked { terminal, command });
     loop {
         let main = name.try_lock()?;
         let found = docker.container(&named)?.ok_or_else(|| Error::NoContainer { name: named.clone() })?;
-        let exec = || session::exec(&docker, &named, terminal, command);
         let recorded = Configuration::of(&found);
         let session = match main {
-            _ if found.is_running() => Session { entry: Entry::Joined, attach: exec(), held: Vec::new() },
+            _ if found.is_running() => {
+                Session { entry: Entry::Joined, attach: asked.exec(&docker, &named), held: Vec::new() }
+            }
             None => {
                 name.wait()?;
                 continue;
             }
             Some(main) => {
                 enterable(&named, &found)?;
-                if command.is_empty() && found.tty == terminal {
-                    Session { entry: Entry::Started, attach: session::attach(&docker, &named), held: vec![main] }
-                } else {
-                    docker.run(&session::start(&docker, &named), &named)?;
-                    Session { entry: Entry::Started, attach: exec(), held: Vec::new() }
-                }
+                asked.start(&docker, &named, Entry::Started, (&found, vec![main]))?
             }
         };
         return Ok((session, recorded));
-    }
-}
-
-/// Docker starts what was made or has ended, and nothing that is paused or on its way.
-fn enterable(name: &str, container: &Container) -> Result<(), Error> {
-    match container.status.as_deref() {
-        Some(CREATED | "exited") | None => Ok(()),
-        Some(status) => Err(Error::NotEnterable { name: name.to_owned(), status: status.to_owned() }),
     }
 }
 

@@ -111,6 +111,16 @@ pub enum Error {
         /// Docker's word: `paused`, `restarting`.
         status: String,
     },
+    /// The container was started, and its main program has come to its end.
+    #[error("container `{name}` was started and has ended at once{}{}", with_code(*.exit_code), without_input(*.takes_input))]
+    Ended {
+        /// The container.
+        name: String,
+        /// Its main program's.
+        exit_code: Option<i64>,
+        /// Whether its main program reads what is typed.
+        takes_input: bool,
+    },
     /// There is no such container.
     #[error("there is no container `{name}`")]
     NoContainer {
@@ -198,6 +208,14 @@ impl Error {
             }
             Self::NotEnterable { name, status } if status == "paused" => format!("`docker unpause {name}`"),
             Self::NotEnterable { .. } => "wait until it has come to rest, and run again".to_owned(),
+            Self::Ended { name, .. } => {
+                let kept = kept(name);
+                format!(
+                    "`docker logs {name}` shows what it said. To go on with its files in a container that can be entered: \
+                     `docker commit {name} {kept}`, then `docker run --interactive --tty {kept}`; its volumes are named \
+                     again with `--volumes-from {name}`"
+                )
+            }
             Self::NoContainer { .. } => "`cargo xtask container run` makes one; `docker ps -a` lists those there are".to_owned(),
             Self::Busy { name, .. } => format!("see what it does: `docker ps -a --filter name={name}`"),
             Self::CardBusy { .. } => "see what there is: `docker ps -a`; or choose another card".to_owned(),
@@ -233,6 +251,7 @@ impl Error {
             | Self::NoImage { .. }
             | Self::Unfit { .. }
             | Self::NotEnterable { .. }
+            | Self::Ended { .. }
             | Self::Busy { .. }
             | Self::Archive(_)
             | Self::CardBusy { .. }
@@ -266,8 +285,22 @@ fn listed(differences: &[Difference]) -> String {
 fn keep_first(name: &str) -> String {
     format!(
         "what was changed inside and lies in no mount or volume is lost with the container: keep it first \
-         (`docker cp {name}:PATH DIR`, or `docker commit {name} {name}:kept`)"
+         (`docker cp {name}:PATH DIR`, or `docker commit {name} {}`)",
+        kept(name)
     )
+}
+
+/// An image to keep a container's files in: its name has no capitals, which a container's may have.
+fn kept(name: &str) -> String {
+    format!("{}:kept", name.to_ascii_lowercase())
+}
+
+fn with_code(code: Option<i64>) -> String {
+    code.map(|code| format!(" with exit code {code}")).unwrap_or_default()
+}
+
+fn without_input(takes_input: bool) -> &'static str {
+    if takes_input { "" } else { ": it was made without `--interactive`, so a shell in it has nothing to read" }
 }
 
 /// Docker does not stop what is paused, and removes nothing that is alive.

@@ -32,6 +32,7 @@ mod session;
 mod settings;
 mod shell;
 mod sources;
+mod start;
 
 pub use access::{Access, DeviceAccess, Mode, PRIVILEGED};
 pub use build::{BuildPlan, BuildRequest};

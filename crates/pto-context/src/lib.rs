@@ -1,7 +1,7 @@
 //! What a ptokit library may know of its surroundings, given by the caller and never taken behind its back: the root
-//! directory, the environment, and a sink for events. With it comes what every library does in the same way: work on as
-//! many threads as there are processors, tell a full disk from other errors, read a deadline, read a file of the inspected
-//! machine.
+//! directory, the environment, how the program was started, and a sink for events. With it comes what every library does in
+//! the same way: work on as many threads as there are processors, tell a full disk from other errors, read a deadline, read
+//! a file of the inspected machine, name a verb as it can be typed, and where PyPTO and the driver are.
 //!
 //! This crate must not know what any library does with them, nor how an event is rendered.
 //!
@@ -13,12 +13,14 @@
 //! assert_eq!(cx.under_root("/etc/ascend_install.info"), std::path::Path::new("/tmp/tree/etc/ascend_install.info"));
 //! ```
 
+mod called;
 mod error;
 mod event;
 mod fault;
 pub mod files;
 pub mod interrupt;
 mod parallel;
+pub mod places;
 mod seconds;
 mod whole_file;
 
@@ -27,6 +29,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use called::{Called, NAMES, PROGRAM};
 pub use error::{is_disk_full, says_disk_full, with_causes};
 pub use event::{Event, EventSink, Recorder, Silent};
 pub use fault::Fault;
@@ -40,6 +43,7 @@ pub struct Context {
     root: PathBuf,
     env: Arc<BTreeMap<OsString, OsString>>,
     cwd: PathBuf,
+    called: Called,
     events: Arc<dyn EventSink>,
 }
 
@@ -53,6 +57,7 @@ impl Context {
             root: PathBuf::from("/"),
             env: Arc::new(std::env::vars_os().collect()),
             cwd: std::env::current_dir()?,
+            called: Called::default(),
             events,
         })
     }
@@ -67,6 +72,7 @@ impl Context {
         Self {
             cwd: root.clone(),
             root,
+            called: Called::default(),
             env: Arc::new(env.into_iter().map(|(k, v)| (k.into(), v.into())).collect()),
             events: Arc::new(Silent),
         }
@@ -91,6 +97,18 @@ impl Context {
     pub fn with_root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = root.into();
         self
+    }
+
+    /// The same surroundings of a program that was started like this.
+    #[must_use]
+    pub fn with_called(mut self, called: Called) -> Self {
+        self.called = called;
+        self
+    }
+
+    /// How the program was started: what is advised is spelled accordingly.
+    pub fn called(&self) -> Called {
+        self.called
     }
 
     /// The directory that stands for `/`.

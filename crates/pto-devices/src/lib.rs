@@ -29,7 +29,7 @@ mod seen;
 
 pub use ask::{Answer, Said, ask};
 pub use devices::{Devices, Look};
-pub use nodes::{Node, Nodes, device_nodes, driver_library_path, driver_root};
+pub use nodes::{Node, Nodes, device_nodes, driver_library_path};
 pub use npu::{Holder, Npu, SetAside, SocSource};
 pub use npu_answers::NpuAnswers;
 pub use options::ProbeOptions;

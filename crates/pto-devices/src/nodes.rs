@@ -1,11 +1,10 @@
 //! The driver's nodes in `/dev`, and the directories of its libraries.
 
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use pto_context::places::driver_root;
 use pto_context::{Context, files};
-
-const DEFAULT_DRIVER: &str = "/usr/local/Ascend/driver";
 
 /// A device node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,11 +52,6 @@ pub fn device_nodes(cx: &Context) -> Nodes {
         Some(Node { name, uid: metadata.uid(), gid: metadata.gid(), mode: metadata.mode() & 0o777 })
     };
     Nodes(files::names(cx, "/dev").into_iter().filter(is_ours).filter_map(node).collect())
-}
-
-/// The driver's directory: `ASCEND_DRIVER_ROOT`, else where it is installed by default.
-pub fn driver_root(cx: &Context) -> PathBuf {
-    cx.var_os("ASCEND_DRIVER_ROOT").map_or_else(|| PathBuf::from(DEFAULT_DRIVER), PathBuf::from)
 }
 
 /// The driver's library directories, as `LD_LIBRARY_PATH` wants them.

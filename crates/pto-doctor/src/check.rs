@@ -19,6 +19,8 @@ pub enum Source {
     Containers,
     /// The Python that `PATH` finds, and where it would take modules from.
     Python,
+    /// The Python of PyPTO's home, where that is another one.
+    HomePython,
     /// The host's C++ compilers.
     Compiler,
     /// `ptoas --version`.

@@ -69,9 +69,14 @@ pub fn examine(cx: &Context, examination: &Examination) -> Result<Report, Doctor
 pub fn judge(cx: &Context, probes: &Probes, chosen: &[&'static Check], strict: bool) -> Report {
     let redactor = Redactor::of(cx);
     let checks: Vec<CheckReport> =
-        chosen.iter().map(|check| report(check, check.judge(cx, probes), strict, &redactor)).collect();
+        chosen.iter().map(|check| report(check, spelled(cx, check.judge(cx, probes)), strict, &redactor)).collect();
     let facts = snapshot::facts(cx, probes).into_iter().map(|(name, value)| (name, redactor.apply(&value))).collect();
     Report { ready_for: readiness(cx, probes, &checks), checks, facts }
+}
+
+/// Checks name verbs as they are typed in the workspace.
+fn spelled(cx: &Context, finding: Finding) -> Finding {
+    Finding { remedy: finding.remedy.map(|remedy| cx.called().spell(&remedy)), ..finding }
 }
 
 fn report(check: &Check, finding: Finding, strict: bool, redactor: &Redactor) -> CheckReport {

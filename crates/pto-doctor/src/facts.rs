@@ -6,17 +6,15 @@ use std::path::{Path, PathBuf};
 
 use pto_compile::cann::{self, Located, Release};
 use pto_context::Context;
-pub(crate) use pto_devices::{Node, Nodes, device_nodes, driver_library_path, driver_root};
+use pto_context::places::PYPTO_PINS;
+pub(crate) use pto_context::places::{driver_root, pypto_home, pypto_source as pypto_src};
+pub(crate) use pto_devices::{Node, Nodes, device_nodes, driver_library_path};
 use pto_platform::files::{DriverInfo, VersionsEnv, parse_cann_file, parse_driver_info, parse_versions_env};
 use pto_platform::{Generation, Machine, Version};
 use pto_ptoas::Layout;
 
 use crate::files::{self, Reading};
 use crate::probes::Probes;
-
-/// Where the published images keep their checkout.
-const DEFAULT_PYPTO_SRC: &str = "/workspace/pypto";
-const DEFAULT_PYPTO_HOME: &str = "/opt/pypto";
 
 /// Machine of the inspected system: this process's, or in a tree that of its C library.
 pub(crate) fn machine(cx: &Context) -> Option<Machine> {
@@ -148,18 +146,9 @@ pub(crate) fn has_ascend_runtime(cx: &Context) -> bool {
     container(cx).is_some() && cx.var("ASCEND_VISIBLE_DEVICES").is_some()
 }
 
-/// PyPTO's checkout: `PYPTO_SRC`, where the images keep it, or the working directory.
-pub(crate) fn pypto_src(cx: &Context) -> Option<PathBuf> {
-    if let Some(named) = cx.var_os("PYPTO_SRC") {
-        return Some(named.into());
-    }
-    let is_checkout = |dir: &Path| files::is_file(cx, dir.join("toolchain/versions.env"));
-    [Path::new(DEFAULT_PYPTO_SRC), cx.cwd()].into_iter().find(|dir| is_checkout(dir)).map(Path::to_path_buf)
-}
-
-/// Where the images keep their own files.
-pub(crate) fn pypto_home(cx: &Context) -> PathBuf {
-    cx.var_os("PYPTO_HOME").map_or_else(|| PathBuf::from(DEFAULT_PYPTO_HOME), PathBuf::from)
+/// The interpreter of PyPTO's environment.
+pub(crate) fn home_python(cx: &Context) -> PathBuf {
+    pto_build::Home::of(cx, None).python()
 }
 
 /// Names in `bin` of PyPTO's home that should stand for verbs of ours.
@@ -170,7 +159,7 @@ pub(crate) fn helper_names(cx: &Context) -> Vec<String> {
 
 /// The pins of PyPTO's checkout, with the file.
 pub(crate) fn pins(cx: &Context) -> Option<(PathBuf, VersionsEnv)> {
-    let path = pypto_src(cx)?.join("toolchain/versions.env");
+    let path = pypto_src(cx)?.join(PYPTO_PINS);
     let text = files::read(cx, &path).text()?;
     Some((path, parse_versions_env(&text)))
 }

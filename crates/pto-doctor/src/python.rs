@@ -1,11 +1,14 @@
 //! What the Python on `PATH` is, and where it would take the modules from that matter.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_context::Context;
 use pto_process::Invocation;
 use serde::{Deserialize, Serialize};
+
+use crate::facts;
+use crate::files;
 
 /// Precedes each answer on a line of its own: an imported extension may print what it likes.
 const MARK: &str = "ptokit-facts:";
@@ -144,6 +147,19 @@ pub(crate) fn question(cx: &Context) -> Invocation {
     let program = behind_shim(cx).unwrap_or_else(|| "python3".into());
     // -B: looking at a machine leaves no byte code behind.
     Invocation::new(program).args(["-B", "-c", SCRIPT])
+}
+
+/// The question to the interpreter of PyPTO's home, if there is one on this machine that is not the one on `PATH`.
+pub(crate) fn question_to_home(cx: &Context) -> Option<Invocation> {
+    let python = facts::home_python(cx);
+    if files::is_tree(cx) || !python.is_file() {
+        return None;
+    }
+    // Both are links to the Python that the environment was made with: it is their directories that tell them apart.
+    let place = |program: &Path| program.parent()?.canonicalize().ok();
+    let on_path = which::which_in_global("python3", cx.var_os("PATH")).ok().and_then(|mut found| found.next());
+    let is_on_path = on_path.is_some_and(|found| place(&found) == place(&python));
+    (!is_on_path).then(|| Invocation::new(python).args(["-B", "-c", SCRIPT]))
 }
 
 /// The interpreter behind a shim of pyenv, when its version is named plainly. The shim is a chain of a dozen shell scripts

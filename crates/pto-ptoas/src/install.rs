@@ -56,6 +56,18 @@ pub enum Source {
 /// Where the releases of PTOAS are.
 pub const RELEASES: &str = "https://github.com/hw-native-sys/PTOAS/releases/download";
 
+/// Names other places, separated by blanks.
+const RELEASES_VARIABLE: &str = "PTOKIT_PTOAS_URL";
+
+impl Source {
+    /// Where it comes from if nobody names a place: `PTOKIT_PTOAS_URL`, else the releases of PTOAS.
+    pub fn of(cx: &Context) -> Self {
+        let named = cx.var(RELEASES_VARIABLE).unwrap_or_default();
+        let bases: Vec<String> = named.split_whitespace().map(str::to_owned).collect();
+        if bases.is_empty() { Self::default() } else { Self::Releases(bases) }
+    }
+}
+
 impl Default for Source {
     fn default() -> Self {
         Self::Releases(vec![RELEASES.to_owned()])

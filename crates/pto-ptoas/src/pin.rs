@@ -4,15 +4,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use pto_context::Context;
+use pto_context::places::{PYPTO_PINS as FILE, PYPTO_SOURCE};
 use pto_platform::files::parse_versions_env;
 use pto_platform::{Machine, Version};
 
 use crate::error::Error;
-
-/// Where a checkout keeps its pins.
-const FILE: &str = "toolchain/versions.env";
-/// Where the published images keep their checkout.
-const DEFAULT_SRC: &str = "/workspace/pypto";
 
 /// Where to look for the pin; the first that is given counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,7 +76,7 @@ fn find(cx: &Context, source: &PinSource) -> Result<(PathBuf, String), Error> {
         (Some(file), ..) => vec![file.clone()],
         (_, Some(checkout), _) => vec![checkout.join(FILE)],
         (_, _, Some(named)) => vec![Path::new(named).join(FILE)],
-        _ => vec![Path::new(DEFAULT_SRC).join(FILE), FILE.into()],
+        _ => vec![Path::new(PYPTO_SOURCE).join(FILE), FILE.into()],
     };
     for place in &places {
         // A relative path is the user's, an absolute one is of the inspected machine.

@@ -4,13 +4,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use pto_context::Context;
+use pto_context::places::pypto_home;
 use pto_store::{Lock, Slot, Staging};
 
 use crate::error::Error;
 use crate::launcher::Launcher;
-
-/// Where the images keep their own files.
-pub(crate) const DEFAULT_HOME: &str = "/opt/pypto";
 
 /// What an environment or an archive of PTOAS has at its top. A directory with anything else is somebody's own.
 const KNOWN: [&str; 16] = [
@@ -42,7 +40,7 @@ impl Prefix {
     /// # Errors
     /// It has no name: `/`.
     pub fn of(cx: &Context, named: Option<&Path>) -> Result<Self, Error> {
-        let home = || cx.var_os("PYPTO_HOME").map_or_else(|| PathBuf::from(DEFAULT_HOME), PathBuf::from).join("ptoas");
+        let home = || pypto_home(cx).join("ptoas");
         let from_variable = || cx.var_os("PTOAS_ROOT").map(PathBuf::from);
         let root = cx.cwd().join(named.map(Path::to_path_buf).or_else(from_variable).unwrap_or_else(home));
         let foreign = || Error::Foreign { root: root.clone(), found: "the root of the file system".to_owned() };

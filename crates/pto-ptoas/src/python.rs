@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pto_context::Context;
+use pto_context::places::pypto_home;
 use pto_process::{Error as ProcessError, Invocation};
 use serde::Deserialize;
 
@@ -126,8 +127,7 @@ fn candidates(cx: &Context, wheel: &WheelName) -> Vec<PathBuf> {
     let exact = wheel.exact_python();
     let mut found = pto_fetch::interpreters(cx, exact);
     if exact.is_some() {
-        let home = cx.var_os("PYPTO_HOME").map_or_else(|| PathBuf::from(crate::prefix::DEFAULT_HOME), PathBuf::from);
-        found.extend(Some(home.join("venv/bin/python")).filter(|path| path.is_file()));
+        found.extend(Some(pypto_home(cx).join("venv/bin/python")).filter(|path| path.is_file()));
     }
     found
 }

@@ -130,7 +130,13 @@ impl Slot {
         fs_err::rename(&draft, &self.previous)
     }
 
-    fn switch(&self, cx: &Context, mut staging: Staging, keep: bool) -> Result<(), Error> {
+    fn switch(&self, cx: &Context, staging: Staging, keep: bool) -> Result<(), Error> {
+        let exchange = |link: &Path, root: &Path| renameat_with(CWD, link, CWD, root, RenameFlags::EXCHANGE);
+        self.switch_by(exchange, cx, staging, keep)
+    }
+
+    /// The same with what exchanges two names in one step.
+    fn switch_by(&self, exchange: Exchange, cx: &Context, mut staging: Staging, keep: bool) -> Result<(), Error> {
         let failed = |source| Error::place(SWITCH, self.parent(), source);
         let link = self.contents.join(format!("link-{}", unique()));
         // Relative, so that the tree can be looked at from outside of a container.
@@ -139,26 +145,32 @@ impl Slot {
         };
         fs_err::os::unix::fs::symlink(Path::new(contents).join(name), &link).map_err(failed)?;
         let kept = if keep { self.keep(&link).map_err(failed) } else { Ok(()) };
-        let result = kept.and_then(|()| self.exchange(cx, &link));
+        let result = kept.and_then(|()| self.put(exchange, cx, &link));
         if result.is_err() {
             let _ = fs_err::remove_file(&link);
             return result;
         }
         staging.keep = true;
+        if self.previous.is_symlink() && !self.previous.exists() {
+            // What it was to lead to could not be kept.
+            let _ = fs_err::remove_file(&self.previous);
+        }
         sync_dir(self.parent());
         Ok(())
     }
 
-    fn exchange(&self, cx: &Context, link: &Path) -> Result<(), Error> {
+    /// Lets the link take the place of what is at the root, which is found where the link was if it is a directory.
+    fn put(&self, exchange: Exchange, cx: &Context, link: &Path) -> Result<(), Error> {
         let failed = |source| Error::place(SWITCH, self.parent(), source);
         let is_dir = self.root.symlink_metadata().is_ok_and(|meta| meta.is_dir());
         if !is_dir {
             return fs_err::rename(link, &self.root).map_err(failed);
         }
-        match renameat_with(CWD, link, CWD, &self.root, RenameFlags::EXCHANGE) {
+        match exchange(link, &self.root) {
             Ok(()) => Ok(()),
             Err(Errno::BUSY) => Err(Error::MountPoint { path: self.root.clone() }),
-            // A directory of a lower layer of an overlay, as in a container of an image, or a file system without this call.
+            // A file system without this call, or a directory of a lower layer of an overlay, as in a container of an image.
+            Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS) if self.put_in_two_steps(link) => Ok(()),
             Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS) => {
                 let message = format!(
                     "this file system cannot exchange `{}`, a directory; it is deleted before the new content takes its place, \
@@ -171,6 +183,24 @@ impl Slot {
             }
             Err(errno) => Err(failed(errno.into())),
         }
+    }
+
+    /// The same without an exchange: for a moment there is nothing at the root. `false`, and all is as it was, where the
+    /// directory cannot be renamed either.
+    fn put_in_two_steps(&self, link: &Path) -> bool {
+        let aside = self.contents.join(format!("aside-{}", unique()));
+        if std::fs::rename(link, &aside).is_err() {
+            return false;
+        }
+        let is_out = std::fs::rename(&self.root, link).is_ok();
+        if is_out && std::fs::rename(&aside, &self.root).is_ok() {
+            return true;
+        }
+        if is_out {
+            let _ = std::fs::rename(link, &self.root);
+        }
+        let _ = std::fs::rename(&aside, link);
+        false
     }
 
     /// Deletes what earlier runs left and what has been replaced, except what a process still uses, which is returned.
@@ -197,6 +227,9 @@ impl Slot {
         used
     }
 }
+
+/// Exchanges two names in one step.
+type Exchange = fn(&Path, &Path) -> rustix::io::Result<()>;
 
 /// A directory that is being filled.
 #[derive(Debug)]
@@ -320,6 +353,20 @@ mod tests {
         assert!(slot.root().is_symlink());
         slot.sweep();
         assert_eq!(contents(&slot), 1);
+    }
+
+    #[test]
+    fn without_an_exchange_a_directory_is_kept_all_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let slot = slot(dir.path());
+        fs_err::create_dir_all(slot.root()).unwrap();
+        fs_err::write(slot.root().join("file"), "made elsewhere").unwrap();
+        let staging = slot.stage("1.0").unwrap();
+        fs_err::write(staging.dir().join("file"), "ours").unwrap();
+        slot.switch_by(|_, _| Err(Errno::INVAL), &cx(), staging, true).unwrap();
+        slot.sweep();
+        assert_eq!((text(&slot).as_str(), contents(&slot)), ("ours", 2));
+        assert_eq!(fs_err::read_to_string(slot.previous().join("file")).unwrap(), "made elsewhere");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pto_context::with_causes;
+use pto_context::{Context, with_causes};
 use pto_ptoas::{Action, InstallOptions, Installation, PinSource, Source, install};
 use pto_store::Store;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct Args {
     /// The release's wheel: a file on this machine, or its own address
     #[arg(long, value_name = "FILE|URL")]
     wheel: Option<String>,
-    /// Ask here for `<tag>/<file>`; may be given several times, the first that has it counts [default: the releases of PTOAS]
+    /// Ask here for `<tag>/<file>`; may be given several times, the first that has it counts [default: PTOKIT_PTOAS_URL, the releases of PTOAS]
     #[arg(long, value_name = "URL", conflicts_with_all = ["wheel", "index"])]
     base_url: Vec<String>,
     /// Ask this package index instead, `https://host/simple`
@@ -79,7 +79,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let root = Store::default_root(&cx).map_err(|error| Failure::blocked(with_causes(&error), error.hint()))?;
     let options = InstallOptions {
         pin: args.pin.pin(),
-        source: source(args),
+        source: source(&cx, args),
         proxy: args.proxy.clone(),
         root: args.pin.root(),
         python: args.python.clone(),
@@ -94,12 +94,12 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
-fn source(args: &Args) -> Source {
+fn source(cx: &Context, args: &Args) -> Source {
     match (&args.wheel, &args.index) {
         (Some(url), _) if url.contains("://") => Source::Url(url.clone()),
         (Some(file), _) => Source::File(file.into()),
         (_, Some(index)) => Source::Index(index.clone()),
-        _ if args.base_url.is_empty() => Source::default(),
+        _ if args.base_url.is_empty() => Source::of(cx),
         _ => Source::Releases(args.base_url.clone()),
     }
 }

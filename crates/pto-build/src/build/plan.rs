@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
-use pto_checkout::{Checkout, JobLimits, LimitSource, Owner, RunAs, pypto_source};
+use pto_checkout::{Checkout, JobLimits, LimitSource, Owner, RunAs};
 use pto_context::Context;
+use pto_context::places::pypto_source;
 use pto_process::Invocation;
 use serde::Serialize;
 
@@ -81,6 +83,9 @@ pub struct BuildPlan {
     pub generator: String,
     /// Whether it begins with what is there.
     pub decision: Decision,
+    /// When the last build of the extension began that went well, if that is recorded: what is older was looked at then.
+    #[serde(skip)]
+    pub last_begun: Option<SystemTime>,
     /// What it depends on.
     pub inputs: Inputs,
     /// The commit of PTO-ISA that the runtime pins.
@@ -172,6 +177,7 @@ impl Site {
             patches: patches::examine(&self.cx, self.runtime()?, &self.patches)?,
             pto_isa: self.isa.as_ref().map(|isa| isa.commit.clone()),
             commands: self.commands(&decision, &generator, used, options)?,
+            last_begun: Record::read(&self.tree.native).ok().and_then(|record| record.begun),
             generator,
             decision,
             inputs,

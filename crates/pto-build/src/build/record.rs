@@ -1,6 +1,7 @@
 //! The record of a build: what it was made with and what it made.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,9 @@ pub(crate) struct Record {
     schema: String,
     pub(crate) inputs: Inputs,
     pub(crate) artifacts: Artifacts,
+    /// When the build of the project's own extension began, if it went well.
+    #[serde(default)]
+    pub(crate) begun: Option<SystemTime>,
 }
 
 /// How the next build begins.
@@ -59,8 +63,8 @@ pub enum Reason {
 }
 
 impl Record {
-    pub(crate) fn new(inputs: Inputs, artifacts: Artifacts) -> Self {
-        Self { schema: SCHEMA.to_owned(), inputs, artifacts }
+    pub(crate) fn new(inputs: Inputs, artifacts: Artifacts, begun: Option<SystemTime>) -> Self {
+        Self { schema: SCHEMA.to_owned(), inputs, artifacts, begun }
     }
 
     /// The record in a build directory; `Err` says why there is none.

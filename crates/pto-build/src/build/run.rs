@@ -1,6 +1,7 @@
 //! The build itself.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use pto_context::{Context, Event};
 use pto_process::Status;
@@ -102,17 +103,18 @@ impl Work<'_> {
             }
         }
         self.hands.remove(cx, &Record::path(native))?;
+        let begun = SystemTime::now();
         let built = self.native();
         let is_native_whole = built.is_ok();
         let result = built.and_then(|()| self.wheel());
         if result.as_ref().map_or_else(|error| self.leaves_whole(error, is_native_whole), |_| true) {
-            self.record()?;
+            self.record(is_native_whole.then_some(begun))?;
         }
         result
     }
 
-    /// Writes down what was built with what.
-    fn record(&self) -> Result<(), Error> {
+    /// Writes down what was built with what, and when the build of the extension began if that went well.
+    fn record(&self, begun: Option<SystemTime>) -> Result<(), Error> {
         let (cx, native) = (&self.site.cx, &self.site.tree.native);
         let Some(artifacts) = Artifacts::of(&self.site.tree)? else {
             let message = format!(
@@ -122,7 +124,7 @@ impl Work<'_> {
             cx.emit(Event::Warning { message });
             return Ok(());
         };
-        let record = Record::new(self.plan.inputs.clone(), artifacts);
+        let record = Record::new(self.plan.inputs.clone(), artifacts, begun);
         self.hands.write(cx, &Record::path(native), &record.to_json()?)
     }
 

@@ -101,8 +101,8 @@ pub(crate) fn move_record(cx: &Context, home: &Path, runtime: &Checkout) -> Resu
 }
 
 /// Writes down what is in the binding that was just installed. With patches, if they are all that the runtime has beyond
-/// its commit. Without, if an earlier record has the same runtime and the same changes, which an image was made with; its
-/// patch stays the recorded one.
+/// its commit. Without, if an earlier record has the same runtime and the same changes, which an image was made with, and
+/// there is no new file; its patch stays the recorded one.
 ///
 /// # Errors
 /// Git cannot tell, or the home cannot be written.
@@ -120,6 +120,9 @@ pub fn record_state(
     let runtime = &Checkout::open(cx, runtime)?;
     let (diff_sha, patch_sha) = if patches.is_empty() {
         let Some(earlier) = earlier else { return Ok(None) };
+        if !runtime.untracked.is_empty() {
+            return Ok(None);
+        }
         let diff_sha = sha(&diff(cx, runtime)?);
         if earlier.runtime_sha != runtime.head || earlier.diff_sha256.as_deref() != Some(&*diff_sha) {
             return Ok(None);

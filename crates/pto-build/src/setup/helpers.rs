@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::home::Home;
 
 /// The name of the program in `bin`. All other names are links to it, so that one rename replaces them all.
-pub const PROGRAM: &str = "ptokit";
+pub const PROGRAM: &str = pto_context::PROGRAM;
 /// What a shell sources.
 pub const ACTIVATE: &str = "pypto-activate.sh";
 /// A link to it that has no name of its own yet.

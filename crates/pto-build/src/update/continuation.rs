@@ -1,20 +1,21 @@
 //! The checkout's own updater: what was pulled knows best how it is built.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pto_context::Context;
 use pto_process::Invocation;
 
+use super::arriving::Arriving;
 use crate::error::{Error, UpdateError};
 use crate::home::PROXIES;
 
 /// Set for the checkout's updater, so that it does not hand over once more.
 const GUARD: &str = "PTOKIT_UPDATE_CONTINUES";
 /// Where a checkout has its updater, the first that is there.
-const UPDATERS: [&str; 2] = ["docker/scripts/pypto-update", "docker/scripts/pypto-update.sh"];
+pub(super) const UPDATERS: [&str; 2] = ["docker/scripts/pypto-update", "docker/scripts/pypto-update.sh"];
 /// A checkout that has this builds images, and so has to have an updater.
-const RECIPE: &str = "docker";
+pub(super) const RECIPE: &str = "docker";
 
 /// Options that the checkout's updater gets too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,23 +32,47 @@ pub struct Passed {
     pub json: bool,
 }
 
+/// An updater of a checkout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Updater {
+    path: &'static str,
+    is_executable: bool,
+}
+
+impl Updater {
+    /// The one of a checkout in which `mode_of` says what mode the file or directory of a path has, if it is there.
+    fn of(src: &Path, mode_of: impl Fn(&str) -> Option<u32>) -> Result<Option<Self>, Error> {
+        let found = UPDATERS.iter().find_map(|path| Some((*path, mode_of(path)?)));
+        if found.is_none() && mode_of(RECIPE).is_some() {
+            let looked_for = UPDATERS.map(|updater| src.join(updater)).to_vec();
+            return Err(UpdateError::NoUpdater { src: src.to_path_buf(), looked_for }.into());
+        }
+        Ok(found.map(|(path, mode)| Self { path, is_executable: mode & 0o111 != 0 }))
+    }
+}
+
 /// The command that goes on with the update; `None` if this program does, since the checkout has no updater or is the one
-/// that started it.
+/// that started it. Before the checkout is pulled, `arriving` says what it will have.
 ///
 /// # Errors
 /// [`UpdateError::NoUpdater`].
-pub fn continuation(cx: &Context, src: &Path, home: &Path, passed: &Passed) -> Result<Option<Invocation>, Error> {
+pub fn continuation(
+    cx: &Context,
+    src: &Path,
+    home: &Path,
+    passed: &Passed,
+    arriving: Option<&Arriving>,
+) -> Result<Option<Invocation>, Error> {
     if cx.var_os(GUARD).is_some() {
         return Ok(None);
     }
-    let looked_for: Vec<PathBuf> = UPDATERS.iter().map(|updater| src.join(updater)).collect();
-    let Some(updater) = looked_for.iter().find(|updater| updater.is_file()) else {
-        if src.join(RECIPE).is_dir() {
-            return Err(UpdateError::NoUpdater { src: src.to_path_buf(), looked_for }.into());
-        }
-        return Ok(None);
+    let here = |path: &str| Some(fs_err::metadata(src.join(path)).ok()?.permissions().mode());
+    let updater = match arriving {
+        Some(arriving) => Updater::of(src, |path| arriving.modes.get(path).copied())?,
+        None => Updater::of(src, here)?,
     };
-    let is_executable = fs_err::metadata(updater).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
+    let Some(Updater { path, is_executable }) = updater else { return Ok(None) };
+    let updater = src.join(path);
     let start = if is_executable { Invocation::new(updater) } else { Invocation::new("bash").arg(updater) };
     let mut command = start.arg("--no-pull").env(GUARD, "1").env("PYPTO_SRC", src).env("PYPTO_HOME", home);
     if passed.reinstall_deps {
@@ -74,7 +99,7 @@ mod tests {
     use super::*;
 
     fn line(cx: &Context, src: &Path, passed: &Passed) -> Result<Option<String>, Error> {
-        let command = continuation(cx, src, Path::new("/home"), passed)?;
+        let command = continuation(cx, src, Path::new("/home"), passed, None)?;
         Ok(command.map(|command| command.to_shell_line().replace(&src.display().to_string(), "@")))
     }
 
@@ -110,7 +135,7 @@ mod tests {
         let script = "#!/bin/sh\ntr '\\0' ' ' </proc/$$/cmdline; echo \"| $HTTPS_PROXY $https_proxy\"\n";
         fs_err::write(&program, script).unwrap();
         let cx = cx.with_var("PATH", "/usr/bin:/bin");
-        let command = continuation(&cx, src, Path::new("/home"), &all).unwrap().unwrap();
+        let command = continuation(&cx, src, Path::new("/home"), &all, None).unwrap().unwrap();
         let said = command.run(&cx).unwrap().stdout.text().into_owned();
         let (seen, own) = said.split_once('|').unwrap();
         assert!(seen.contains("--no-pull") && !seen.contains("u:p"), "{seen}");

@@ -1,13 +1,14 @@
 //! What a remote has, looked at without changing the repository: new objects go into a directory of their own, and no ref
 //! is written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_checkout::{Checkout, Git};
 use pto_context::Context;
 use pto_platform::git::{parse_remote_refs, resolve_ref};
-use pto_process::Invocation;
+use pto_process::{Invocation, masked};
 
+use super::gitmodules::Place;
 use crate::error::{Error, UpdateError};
 use crate::patches::{self, Patch};
 
@@ -20,6 +21,8 @@ pub(super) struct Incoming<'a> {
     git: Git,
     root: PathBuf,
     objects: PathBuf,
+    /// Asked in place of the remote, if that was moved there.
+    moved_to: Option<String>,
     /// Where new objects are, once there are any.
     scratch: tempfile::TempDir,
     /// Locked as long as this process looks at them.
@@ -32,8 +35,8 @@ const SCRATCH: &str = "ptokit-incoming-";
 const ALIVE: &str = "ptokit.lock";
 
 /// Deletes what updates that were killed have left: those whose lock nobody holds.
-pub(super) fn sweep(cx: &Context) {
-    let entries = std::fs::read_dir(cx.temp_dir()).into_iter().flatten().flatten();
+fn sweep(temp: &Path) {
+    let entries = std::fs::read_dir(temp).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(SCRATCH)) {
         let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let lock = pto_context::files::open_regular(&entry.path().join(ALIVE));
@@ -47,8 +50,10 @@ impl<'a> Incoming<'a> {
     pub(super) fn of(cx: &'a Context, checkout: &Checkout) -> Result<Self, Error> {
         let git = checkout.git(cx)?;
         git.run_as().prepare()?;
-        let failed = |source| pto_store::Error::place("cannot look at what a remote has", &cx.temp_dir(), source);
-        let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(cx.temp_dir()).map_err(failed)?;
+        let temp = git.run_as().temp_dir(cx);
+        sweep(&temp);
+        let failed = |source| pto_store::Error::place("cannot look at what a remote has", &temp, source);
+        let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&temp).map_err(failed)?;
         let alive = std::fs::File::create(scratch.path().join(ALIVE)).map_err(failed)?;
         alive.lock().map_err(failed)?;
         if git.run_as().is_other() {
@@ -56,7 +61,15 @@ impl<'a> Incoming<'a> {
             std::os::unix::fs::chown(scratch.path(), Some(owner.uid), Some(owner.gid)).map_err(failed)?;
         }
         let objects = checkout.dirs.common_dir.join("objects");
-        Ok(Self { cx, git, root: checkout.root().to_path_buf(), objects, scratch, _alive: alive })
+        Ok(Self { cx, git, root: checkout.root().to_path_buf(), objects, moved_to: None, scratch, _alive: alive })
+    }
+
+    /// The same of a submodule whose commits are at a place.
+    pub(super) fn from(self, place: &Place) -> Self {
+        match place {
+            Place::Moved(url) => Self { moved_to: Some(url.clone()), ..self },
+            Place::Remote | Place::Chosen { .. } => self,
+        }
     }
 
     pub(super) fn git(&self) -> &Git {
@@ -65,10 +78,11 @@ impl<'a> Incoming<'a> {
 
     /// The commit of a branch of a remote now.
     pub(super) fn tip(&self, remote: &str, name: &str) -> Result<String, Error> {
-        let asking = self.git.exchanging(self.cx)?.args(["ls-remote", "--quiet", "--", remote, name]);
+        let remote = self.asked(remote);
+        let asking = self.exchanging()?.args(["ls-remote", "--quiet", "--", remote, name]);
         let output = self.remote(remote, self.git.run(self.cx, "list the refs of the remote", asking))?;
         let missing = || {
-            UpdateError::NoSuchRef { repository: self.root.clone(), remote: remote.to_owned(), name: name.to_owned() }
+            UpdateError::NoSuchRef { repository: self.root.clone(), remote: masked(remote), name: name.to_owned() }
                 .into()
         };
         resolve_ref(&parse_remote_refs(&output), name).map(str::to_owned).ok_or_else(missing)
@@ -76,10 +90,11 @@ impl<'a> Incoming<'a> {
 
     /// Has a commit that a remote has, by its own name or else with all of the remote's branches.
     pub(super) fn obtain(&self, remote: &str, commit: &str) -> Result<(), Error> {
+        let remote = self.asked(remote);
         if self.has(commit)? || self.fetch(remote, &[commit.to_owned()]).is_ok() && self.has(commit)? {
             return Ok(());
         }
-        let asking = self.git.exchanging(self.cx)?.args(["ls-remote", "--quiet", "--heads", "--tags", "--", remote]);
+        let asking = self.exchanging()?.args(["ls-remote", "--quiet", "--heads", "--tags", "--", remote]);
         let heads = self.remote(remote, self.git.run(self.cx, "list the refs of the remote", asking))?;
         let names: Vec<String> = parse_remote_refs(&heads).into_iter().map(|head| head.name).collect();
         let names: Vec<String> = names.into_iter().filter(|name| !name.ends_with("^{}")).collect();
@@ -89,16 +104,12 @@ impl<'a> Incoming<'a> {
         if self.has(commit)? {
             return Ok(());
         }
-        Err(UpdateError::NoSuchRef {
-            repository: self.root.clone(),
-            remote: remote.to_owned(),
-            name: commit.to_owned(),
-        }
-        .into())
+        Err(UpdateError::NoSuchRef { repository: self.root.clone(), remote: masked(remote), name: commit.to_owned() }
+            .into())
     }
 
     fn fetch(&self, remote: &str, names: &[String]) -> Result<(), Error> {
-        let fetch = self.git.exchanging(self.cx)?.args(["fetch", "--quiet", "--no-tags", "--no-recurse-submodules"]);
+        let fetch = self.exchanging()?.args(["fetch", "--quiet", "--no-tags", "--no-recurse-submodules"]);
         // Without a map, git would also move the refs of the remote's branches.
         let fetch =
             fetch.args(["--no-write-fetch-head", "--no-auto-maintenance", "--refmap=", "--", remote]).args(names);
@@ -135,8 +146,23 @@ impl<'a> Incoming<'a> {
 
     /// What a command that only looks prints, with the new objects in view.
     pub(super) fn ask(&self, action: &'static str, args: &[&str]) -> Result<String, Error> {
-        let command = self.beside(self.git.reading().args(args)).capture_limit(LARGEST_LIST);
-        Ok(self.git.run(self.cx, action, command)?.stdout.text().into_owned())
+        Ok(self.git.run(self.cx, action, self.looking(args))?.stdout.text().into_owned())
+    }
+
+    /// Such a command.
+    pub(super) fn looking(&self, args: &[&str]) -> Invocation {
+        self.beside(self.git.reading().args(args)).capture_limit(LARGEST_LIST)
+    }
+
+    /// What is asked for a remote.
+    fn asked<'b>(&'b self, remote: &'b str) -> &'b str {
+        self.moved_to.as_deref().unwrap_or(remote)
+    }
+
+    /// Git that asks it. An address that somebody pushed may lead to fewer places than one that the user has typed.
+    fn exchanging(&self) -> Result<Invocation, Error> {
+        let git = self.git.exchanging(self.cx)?;
+        Ok(if self.moved_to.is_some() { git.env("GIT_PROTOCOL_FROM_USER", "0") } else { git })
     }
 
     fn beside(&self, git: Invocation) -> Invocation {
@@ -145,7 +171,7 @@ impl<'a> Incoming<'a> {
 
     fn remote(&self, remote: &str, result: Result<pto_process::Output, pto_checkout::Error>) -> Result<String, Error> {
         let failed =
-            |source| UpdateError::Remote { repository: self.root.clone(), remote: remote.to_owned(), source }.into();
+            |source| UpdateError::Remote { repository: self.root.clone(), remote: masked(remote), source }.into();
         result.map(|output| output.stdout.text().into_owned()).map_err(failed)
     }
 }

@@ -3,25 +3,30 @@
 //! No branch is left, nothing is reset, and what is in no commit is not touched. A plan is made first, without changing
 //! anything: what a remote has is looked at beside the repository. Then everything is carried out in order.
 
+mod arriving;
 mod continuation;
+mod gitmodules;
 mod half_clone;
 mod incoming;
 mod journal;
 mod managed;
 mod plan;
 mod room;
+mod standing;
 mod state;
 mod submodules;
 mod ways;
 
 use std::path::{Path, PathBuf};
 
-use pto_checkout::{Git, GitDirs};
+use pto_checkout::{Checkout, Git, GitDirs};
 use pto_context::{Context, Event};
 use serde::Serialize;
 
+pub use arriving::Arriving;
 pub use continuation::{Passed, continuation};
 pub use plan::{How, Move, Repository};
+pub use standing::branch_standing;
 pub use state::{Blocked, State};
 
 use crate::build::Turn;
@@ -50,6 +55,8 @@ pub struct PullOptions {
 pub struct Pull {
     /// Each that is there.
     pub repositories: Vec<Repository>,
+    /// What PyPTO's checkout has afterwards; `None` if it stays where it is.
+    pub arriving: Option<Arriving>,
 }
 
 /// The repositories of an update.
@@ -111,7 +118,6 @@ pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, Error> {
     let places = Places::of(cx, options)?;
     let cx = &with_proxy(cx, options);
     let _turns = places.turns(cx)?;
-    incoming::sweep(cx);
     let home = Home::of(cx, options.home.as_deref());
     let clear_up = || places.journals().try_for_each(|journal| journal.clear_up(cx, home.root()));
     clear_up()?;
@@ -136,13 +142,14 @@ pub fn pull(cx: &Context, options: &PullOptions) -> Result<Pull, Error> {
 fn planned(cx: &Context, options: &PullOptions, places: &Places) -> Result<(Pull, Option<Managed>), Error> {
     let home = Home::of(cx, options.home.as_deref());
     let remote_submodules = options.remote_submodules;
-    let mut planner = Planner { cx, home: home.root(), remote_submodules, blocked: Vec::new(), managed: None };
+    let mut planner =
+        Planner { cx, home: home.root(), remote_submodules, blocked: Vec::new(), managed: None, arriving: None };
     let mut repositories = Vec::new();
     for (name, dirs) in &places.0 {
         repositories.extend(planner.repository(name, &dirs.root)?);
     }
     if planner.blocked.is_empty() {
-        Ok((Pull { repositories }, planner.managed))
+        Ok((Pull { repositories, arriving: planner.arriving }, planner.managed))
     } else {
         Err(UpdateError::Blocked(planner.blocked).into())
     }
@@ -160,6 +167,9 @@ fn perform(cx: &Context, one: &Move, home: &Path, managed: Option<&Managed>) -> 
         }
         How::Checkout => {
             let git = Git::at(cx, &one.root)?;
+            if one.moved_to.is_some() {
+                follow_moved(cx, &one.root)?;
+            }
             obtain(cx, &git, &one.to)?;
             let checkout = git.writing().args(["checkout", "--quiet", "--detach", &one.to]);
             let managed = managed.filter(|managed| managed.root == one.root);
@@ -169,7 +179,7 @@ fn perform(cx: &Context, one: &Move, home: &Path, managed: Option<&Managed>) -> 
         }
         How::Clone { parent, path, .. } => {
             // It sees the new submodule only now: the parent has moved.
-            let git = pto_checkout::Checkout::open(cx, parent)?.git(cx)?;
+            let git = Checkout::open(cx, parent)?.git(cx)?;
             let clone =
                 git.exchanging(cx)?.args(["submodule", "update", "--quiet", "--init", "--recursive", "--", path]);
             git.run(cx, "clone a submodule", clone)?;
@@ -177,6 +187,15 @@ fn perform(cx: &Context, one: &Move, home: &Path, managed: Option<&Managed>) -> 
     }
     let message = format!("`{}` is at {}", one.root.display(), state::short(&one.to));
     cx.emit(Event::Finished { task, message });
+    Ok(())
+}
+
+/// Has a submodule's remote be where its parent, which has moved already, says that it is.
+fn follow_moved(cx: &Context, root: &Path) -> Result<(), Error> {
+    let parent = GitDirs::find(root.parent().unwrap_or(root))?.root;
+    let git = Checkout::open(cx, &parent)?.git(cx)?;
+    let sync = git.writing().args(["submodule", "--quiet", "sync", "--"]).arg(root);
+    git.run(cx, "tell a submodule where its remote has moved", sync)?;
     Ok(())
 }
 

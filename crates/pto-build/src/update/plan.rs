@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use pto_checkout::{Checkout, Tracking};
+use pto_checkout::Checkout;
 use pto_context::Context;
 use serde::{Deserialize, Serialize};
 
+use super::arriving::Arriving;
 use super::incoming::Incoming;
 use super::managed::Managed;
+use super::standing;
 use super::state::{Blocked, State};
 use super::ways::Ways;
 use crate::build::RUNTIME;
@@ -29,6 +31,9 @@ pub struct Move {
     pub to: String,
     /// How many commits it gets.
     pub commits: Option<u64>,
+    /// The address that its remote gets first, where a submodule was moved to another.
+    #[serde(default)]
+    pub moved_to: Option<String>,
 }
 
 /// How a work tree is moved.
@@ -82,6 +87,8 @@ pub(super) struct Planner<'a> {
     pub(super) home: &'a Path,
     /// What the runtime has of them.
     pub(super) managed: Option<Managed>,
+    /// What PyPTO's checkout gets.
+    pub(super) arriving: Option<Arriving>,
 }
 
 impl Planner<'_> {
@@ -108,6 +115,9 @@ impl Planner<'_> {
         let Some(to) = self.fast_forward(&checkout, &incoming, branch, &upstream.name, &mut moves)? else {
             return Ok(None);
         };
+        if name == PYPTO && !moves.is_empty() {
+            self.arriving = Some(Arriving::of(&incoming, &to)?);
+        }
         self.submodules(&checkout, &incoming, &to, &mut moves)?;
         let root = checkout.root().to_path_buf();
         let repository = Repository { name, root, branch: branch.clone(), upstream: upstream.name.clone(), moves };
@@ -116,27 +126,12 @@ impl Planner<'_> {
 
     /// What the repository's own state forbids.
     fn own_state(&mut self, checkout: &Checkout) -> Result<(), Error> {
-        let Some(head) = &checkout.head else {
-            let switch = self.ways(checkout)?.out_of_nothing();
-            self.block(checkout, State::Unborn { switch });
-            return Ok(());
-        };
-        if self.changes(checkout)? {
+        // Without a commit everything is a change.
+        if checkout.head.is_some() && self.changes(checkout)? {
             return Ok(());
         }
-        match (&checkout.branch, &checkout.upstream) {
-            (None, _) => {
-                let switch = self.ways(checkout)?.to_a_branch()?;
-                self.block(checkout, State::Detached { head: head.clone(), switch });
-            }
-            (Some(branch), None) => {
-                let offered = self.ways(checkout)?.to_follow(branch, None);
-                self.block(checkout, State::NoUpstream { branch: branch.clone(), offered });
-            }
-            (Some(branch), Some(upstream)) if upstream.tracking == Tracking::Gone => {
-                self.block_without_remote(checkout, branch, &upstream.name)?;
-            }
-            (Some(_), Some(_)) => {}
+        if let Some(state) = standing::of_branch(self.cx, checkout)? {
+            self.block(checkout, state);
         }
         Ok(())
     }
@@ -166,9 +161,8 @@ impl Planner<'_> {
     }
 
     fn block_without_remote(&mut self, checkout: &Checkout, branch: &str, upstream: &str) -> Result<(), Error> {
-        let offered = self.ways(checkout)?.to_follow(branch, Some(upstream));
-        let (branch, upstream) = (branch.to_owned(), upstream.to_owned());
-        self.block(checkout, State::NoRemote { branch, upstream, offered });
+        let state = State::no_remote(&self.ways(checkout)?, branch, upstream);
+        self.block(checkout, state);
         Ok(())
     }
 
@@ -186,17 +180,9 @@ impl Planner<'_> {
         moves: &mut Vec<Move>,
     ) -> Result<Option<String>, Error> {
         let head = checkout.head.clone().unwrap_or_default();
-        let setting = |key: &str| {
-            let setting = format!("branch.{branch}.{key}");
-            let get = incoming.git().reading().args(["config", "--get", &setting]);
-            incoming.git().answer(self.cx, "read its settings", get, &[1])
-        };
-        let (remote, merge) = match (setting("remote")?, setting("merge")?) {
-            (Some(remote), Some(merge)) if remote.trim() != "." => (remote.trim().to_owned(), merge.trim().to_owned()),
-            _ => {
-                self.block_without_remote(checkout, branch, upstream)?;
-                return Ok(None);
-            }
+        let Some((remote, merge)) = self.ways(checkout)?.remote_of(branch)? else {
+            self.block_without_remote(checkout, branch, upstream)?;
+            return Ok(None);
         };
         let tip = match incoming.tip(&remote, &merge) {
             // It was deleted there, and what was fetched of it once is still here.
@@ -222,6 +208,7 @@ impl Planner<'_> {
             commits: Some(incoming.count(&head, &tip)?),
             from: Some(head),
             to: tip.clone(),
+            moved_to: None,
         });
         Ok(Some(tip))
     }

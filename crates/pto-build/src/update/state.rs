@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use pto_checkout::{Checkout, Operation};
+use pto_process::masked;
 use serde::Serialize;
 
 use crate::error::word;
@@ -112,6 +113,19 @@ pub enum State {
         head: String,
         /// What is recorded.
         recorded: String,
+        /// The parent's top level.
+        parent: PathBuf,
+        /// Where it is below that.
+        path: String,
+    },
+    /// A submodule's remote, which its user has named, does not have the commit that is recorded.
+    Elsewhere {
+        /// That commit.
+        commit: String,
+        /// The remote's address.
+        remote: String,
+        /// The one that the update has for it.
+        listed: String,
     },
     /// A submodule has a branch checked out, which would be left.
     OnBranch {
@@ -178,9 +192,13 @@ impl Blocked {
             State::BadSubmodule { commit, .. } => {
                 format!("`{git} fetch`, then see who has added it: `{git} log -1 {} -- .gitmodules`", short(commit))
             }
-            State::Drifted { recorded, .. } => {
-                format!("`{git} checkout --detach {}`, or keep it with `--remote-submodules`", short(recorded))
-            }
+            // What is recorded may have to be fetched, and a submodule that was cloned by hand is none for git yet.
+            State::Drifted { parent, path, .. } => format!(
+                "`git -C {} submodule update --init --checkout -- {}`, or keep it with `--remote-submodules`",
+                word(parent),
+                quoted(path)
+            ),
+            State::Elsewhere { listed, .. } => format!("`{git} remote set-url origin {}`", quoted(listed)),
             State::OnBranch { .. } => format!("`{git} switch --detach`"),
             State::OwnCommits { .. } => format!("keep them with `{git} push origin HEAD:refs/heads/NAME`"),
         }
@@ -216,9 +234,16 @@ impl fmt::Display for State {
             Self::BadSubmodule { name, commit } => {
                 write!(f, "would get a submodule `{name}` with {}, which leads out of the repository", short(commit))
             }
-            Self::Drifted { head, recorded } => {
+            Self::Drifted { head, recorded, .. } => {
                 write!(f, "is at {}, its parent records {}", short(head), short(recorded))
             }
+            Self::Elsewhere { commit, remote, listed } => write!(
+                f,
+                "has the remote `{}`, where {} is not; the update has `{}` for it",
+                masked(remote),
+                short(commit),
+                masked(listed)
+            ),
             Self::OnBranch { branch } => {
                 write!(f, "is a submodule that has to move, and has `{branch}` checked out")
             }

@@ -1,12 +1,20 @@
 //! What an update would do to the submodules of a repository, found out without changing any.
 
 use pto_checkout::Checkout;
-use pto_context::Context;
 
+use super::gitmodules::{Gitmodules, Listed, Place, REMOTE};
 use super::incoming::Incoming;
 use super::plan::{How, Move, Planner};
 use super::state::State;
-use crate::error::Error;
+use crate::error::{Error, UpdateError};
+
+/// A submodule as its parent's next commit has it.
+struct Next<'a> {
+    path: &'a str,
+    recorded: &'a str,
+    /// In `.gitmodules`.
+    listed: Option<&'a Listed>,
+}
 
 impl Planner<'_> {
     /// What becomes of the submodules when their parent is at a commit.
@@ -18,10 +26,12 @@ impl Planner<'_> {
         moves: &mut Vec<Move>,
     ) -> Result<(), Error> {
         let tree = incoming.ask("list the submodules", &["ls-tree", "-r", "-z", to])?;
+        let listed = Gitmodules::read(self.cx, incoming, to)?;
         for (path, recorded) in gitlinks(&tree) {
+            let next = Next { path, recorded, listed: listed.at(path) };
             match parent.submodule(path).and_then(|submodule| submodule.checkout.as_ref()) {
-                Some(inside) => self.submodule(parent, path, inside, recorded, moves)?,
-                None => self.new_submodule(parent, incoming, (path, recorded, to), moves)?,
+                Some(inside) => self.submodule(parent, inside, &next, moves)?,
+                None => self.new_submodule(parent, &next, to, moves)?,
             }
         }
         Ok(())
@@ -30,33 +40,43 @@ impl Planner<'_> {
     fn submodule(
         &mut self,
         parent: &Checkout,
-        path: &str,
         inside: &Checkout,
-        recorded: &str,
+        next: &Next<'_>,
         moves: &mut Vec<Move>,
     ) -> Result<(), Error> {
-        let incoming = Incoming::of(self.cx, inside)?;
+        let place = Place::of(self.cx, parent, inside, next.listed)?;
+        let incoming = Incoming::of(self.cx, inside)?.from(&place);
         let Some(head) = inside.head.clone() else {
             let switch = self.ways(inside)?.out_of_nothing();
             self.block(inside, State::Unborn { switch });
             return Ok(());
         };
         let to = if self.remote_submodules {
-            let branch = followed_branch(self.cx, parent, path)?;
-            incoming.tip("origin", &branch)?
+            let branch = followed_branch(parent, next.listed);
+            incoming.tip(REMOTE, &branch)?
         } else {
-            recorded.to_owned()
+            next.recorded.to_owned()
         };
         if head != to {
             if let Some(branch) = &inside.branch {
                 self.block(inside, State::OnBranch { branch: branch.clone() });
                 return Ok(());
             }
-            if let Some(state) = self.drift(parent, path, &incoming, &head)? {
+            if let Some(state) = self.drift(parent, next.path, &incoming, &head)? {
                 self.block(inside, state);
                 return Ok(());
             }
-            incoming.obtain("origin", &to)?;
+            if let Err(error) = incoming.obtain(REMOTE, &to) {
+                return match place {
+                    Place::Chosen { remote, listed }
+                        if matches!(error, Error::Update(UpdateError::NoSuchRef { .. })) =>
+                    {
+                        self.block(inside, State::Elsewhere { commit: to, remote, listed });
+                        Ok(())
+                    }
+                    _ => Err(error),
+                };
+            }
             self.check_room(inside, &incoming, &head, &to)?;
             let managed = self.managed.as_ref().filter(|managed| managed.root == inside.root());
             if let Some(managed) = managed
@@ -70,6 +90,10 @@ impl Planner<'_> {
                 commits: Some(incoming.count(&head, &to)?),
                 from: Some(head),
                 to: to.clone(),
+                moved_to: match place {
+                    Place::Moved(url) => Some(url),
+                    Place::Remote | Place::Chosen { .. } => None,
+                },
             });
         }
         self.submodules(inside, &incoming, &to, moves)
@@ -93,7 +117,12 @@ impl Planner<'_> {
         Ok(match own.trim().is_empty() {
             false => Some(State::OwnCommits { head: head.to_owned() }),
             true if self.remote_submodules => None,
-            true => Some(State::Drifted { head: head.to_owned(), recorded }),
+            true => Some(State::Drifted {
+                head: head.to_owned(),
+                recorded,
+                parent: parent.root().to_owned(),
+                path: path.to_owned(),
+            }),
         })
     }
 
@@ -107,38 +136,31 @@ impl Planner<'_> {
     fn new_submodule(
         &mut self,
         parent: &Checkout,
-        incoming: &Incoming<'_>,
-        (path, recorded, commit): (&str, &str, &str),
+        Next { path, recorded, listed }: &Next<'_>,
+        commit: &str,
         moves: &mut Vec<Move>,
     ) -> Result<(), Error> {
+        // Git leaves it out as well where nobody says where it is.
+        let Some(Listed { name, .. }) = listed else { return Ok(()) };
         if !is_plain(path) {
-            self.block(parent, State::BadSubmodule { name: path.to_owned(), commit: commit.to_owned() });
+            self.block(parent, State::BadSubmodule { name: (*path).to_owned(), commit: commit.to_owned() });
             return Ok(());
         }
         let root = parent.root().join(path);
         let is_empty = fs_err::read_dir(&root).map_or(!root.exists(), |mut entries| entries.next().is_none());
         if !is_empty {
-            self.block(parent, State::InTheWay { paths: vec![path.to_owned()] });
+            self.block(parent, State::InTheWay { paths: vec![(*path).to_owned()] });
             return Ok(());
         }
-        let listed = incoming.ask(
-            "read `.gitmodules`",
-            &["config", "-z", "--blob", &format!("{commit}:.gitmodules"), "--get-regexp", r"^submodule\..*\.path$"],
-        )?;
-        let name = listed.split('\0').find_map(|entry| {
-            let (key, value) = entry.split_once('\n')?;
-            (value == path).then(|| key.strip_prefix("submodule.")?.strip_suffix(".path")).flatten()
-        });
-        let name = name.unwrap_or(path);
         if !is_plain(name) {
-            self.block(parent, State::BadSubmodule { name: name.to_owned(), commit: commit.to_owned() });
+            self.block(parent, State::BadSubmodule { name: name.clone(), commit: commit.to_owned() });
             return Ok(());
         }
         let git_dir = parent.dirs.common_dir.join("modules").join(name);
         let had_git_dir = git_dir.symlink_metadata().is_ok();
         let parent = parent.root().to_path_buf();
-        let how = How::Clone { parent, path: path.to_owned(), git_dir, had_git_dir };
-        moves.push(Move { root, how, from: None, to: recorded.to_owned(), commits: None });
+        let how = How::Clone { parent, path: (*path).to_owned(), git_dir, had_git_dir };
+        moves.push(Move { root, how, from: None, to: (*recorded).to_owned(), commits: None, moved_to: None });
         Ok(())
     }
 }
@@ -151,28 +173,13 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// The ref of its remote that a submodule follows: `branch` of `.gitmodules`, else where the remote begins.
-fn followed_branch(cx: &Context, parent: &Checkout, path: &str) -> Result<String, Error> {
-    let git = parent.git(cx)?;
-    let config = |pattern: &str| {
-        let get = git.reading().args(["config", "-z", "--file", ".gitmodules", "--get-regexp", pattern]);
-        git.answer(cx, "read `.gitmodules`", get, &[1]).map(Option::unwrap_or_default)
-    };
-    let paths = config(r"^submodule\..*\.path$")?;
-    let name = paths.split('\0').find_map(|entry| {
-        let (key, value) = entry.split_once('\n')?;
-        (value == path).then(|| key.strip_suffix(".path")).flatten()
-    });
-    let branches = config(r"^submodule\..*\.branch$")?;
-    let branch = branches.split('\0').find_map(|entry| {
-        let (key, value) = entry.split_once('\n')?;
-        (key.strip_suffix(".branch") == name).then_some(value)
-    });
-    Ok(match branch {
+fn followed_branch(parent: &Checkout, listed: Option<&Listed>) -> String {
+    match listed.and_then(|listed| listed.branch.as_deref()) {
         None => "HEAD".to_owned(),
         // As `git submodule` has it: the branch that the parent has.
         Some(".") => format!("refs/heads/{}", parent.branch.as_deref().unwrap_or("main")),
         Some(branch) => format!("refs/heads/{branch}"),
-    })
+    }
 }
 
 /// Paths and commits of the submodules in `git ls-tree -r -z`.

@@ -26,6 +26,20 @@ impl<'a> Ways<'a> {
         Ok(Self { cx, git, checkout: checkout.clone(), remotes })
     }
 
+    /// The remote and its branch that a branch follows; `None` where it follows one of this repository.
+    pub(super) fn remote_of(&self, branch: &str) -> Result<Option<(String, String)>, Error> {
+        let setting = |key: &str| {
+            let get = self.git.reading().args(["config", "--get", &format!("branch.{branch}.{key}")]);
+            self.git.answer(self.cx, "read its settings", get, &[1])
+        };
+        Ok(match (setting("remote")?, setting("merge")?) {
+            (Some(remote), Some(merge)) if remote.trim() != "." => {
+                Some((remote.trim().to_owned(), merge.trim().to_owned()))
+            }
+            _ => None,
+        })
+    }
+
     /// What a branch could follow, other than what it follows: its namesake, else where the remote begins.
     pub(super) fn to_follow(&self, branch: &str, not: Option<&str>) -> Option<String> {
         let namesake = format!("origin/{branch}");

@@ -10,7 +10,6 @@ use serde::Deserialize;
 
 use super::PythonVersion;
 use crate::error::Error;
-use crate::reach::can_read;
 
 /// How long an interpreter may take to answer. They start in a tenth of a second; a home on a network does not.
 const ANSWER: Duration = Duration::from_secs(20);
@@ -89,7 +88,7 @@ impl PythonFacts {
     pub(super) fn is_closed_to(&self, python: &Path, builder: Option<Owner>) -> Option<String> {
         let builder = builder?;
         let files = [Some(python), Some(&self.python_h), Some(&self.pyconfig_h), self.library().map(PathBuf::as_path)];
-        let closed = files.into_iter().flatten().find(|file| !can_read(builder, file))?;
+        let closed = files.into_iter().flatten().find(|file| !builder.can_read(file))?;
         Some(format!("`{}` cannot be read by the checkout's owner (uid {})", closed.display(), builder.uid))
     }
 

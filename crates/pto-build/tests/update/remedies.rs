@@ -17,7 +17,7 @@ enum Run {
     Last,
 }
 
-const CASES: [(&str, Make, Run); 19] = [
+const CASES: [(&str, Make, Run); 21] = [
     ("no upstream", |world| topic(world), Run::First),
     (
         "no upstream, with a branch that git has to be told in quotes",
@@ -109,7 +109,27 @@ const CASES: [(&str, Make, Run); 19] = [
         },
         Run::First,
     ),
+    ("a submodule at a commit of its own, the recorded one not fetched", drifted, Run::First),
+    (
+        "the same, not known to git as a submodule",
+        |world| {
+            let src = drifted(world);
+            world.git(&src, &["config", "--remove-section", "submodule.runtime"]);
+            src
+        },
+        Run::First,
+    ),
 ];
+
+/// At a commit of its remote that no commit of the parent has recorded, while the recorded one was never fetched.
+fn drifted(world: &World) -> PathBuf {
+    let chosen = world.project.push("runtime", "src/chosen.txt", "chosen");
+    world.git(&world.runtime(), &["fetch", "--quiet"]);
+    world.git(&world.runtime(), &["checkout", "--quiet", "--detach", &chosen]);
+    world.push_both();
+    world.git(&world.src(), &["pull", "--quiet", "--no-recurse-submodules"]);
+    world.src()
+}
 
 fn topic(world: &World) -> PathBuf {
     world.git(&world.src(), &["switch", "--quiet", "-c", "topic"]);
@@ -153,8 +173,9 @@ fn blocked(world: &World, tree: &Path) -> Option<(String, String)> {
 
 #[test]
 fn each_command_that_is_offered_works() {
+    let world = World::new();
+    let kept = world.keep(&world.project.dir());
     for (name, make, run) in CASES {
-        let world = World::new();
         let tree = make(&world);
         let (state, hint) = blocked(&world, &tree).unwrap_or_else(|| panic!("{name}: nothing is in the way"));
         let commands: Vec<&str> = hint.split('`').skip(1).step_by(2).filter(|it| it.starts_with("git ")).collect();
@@ -170,6 +191,7 @@ fn each_command_that_is_offered_works() {
         if let Some((after, _)) = blocked(&world, &tree) {
             assert_ne!(after, state, "{name}: {to_run:?} have not helped");
         }
+        world.put_back(&world.project.dir(), &kept);
     }
 }
 

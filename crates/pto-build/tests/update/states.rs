@@ -1,11 +1,9 @@
 //! Every state in which a repository is left alone: nothing is changed in any, and what to do is said.
 
-use std::path::Path;
-
 use pto_build::{Error, UpdateError};
 use pto_process::Invocation;
 
-use crate::support::{World, assert_same, snapshot, text};
+use crate::support::World;
 
 /// A state: its name, how it comes about, what is said of it, a command that is suggested.
 type Case = (&'static str, fn(&World), &'static str, &'static str);
@@ -202,32 +200,19 @@ fn every_state_is_left_as_it_is() {
     world.project.push("pypto", "CMakeLists.txt", "# new\n");
     world.push_both();
     world.project.push("pypto-lib", "models/new.py", "new\n");
-    let elsewhere = tempfile::tempdir().unwrap();
-    let (src, kept) = (world.src(), elsewhere.path().join("kept"));
-    let copy = |from: &Path, to: &Path| {
-        let _ = std::fs::remove_dir_all(to);
-        world.project.run(Invocation::new("cp").args(["-a", &text(from), &text(to)]));
-    };
-    copy(&src, &kept);
+    let src = world.src();
+    let kept = world.keep(&src);
     for (name, make, said, remedy) in CASES {
         make(&world);
         // What git notes of the index when it looks is not what is compared.
         world.git(&src, &["status", "--porcelain"]);
-        let before = snapshot(&world.project.dir());
-        for result in [world.plan(), world.pull()] {
-            let error = result.expect_err(name);
-            assert!(
-                matches!(&error, Error::Update(UpdateError::Blocked(_))),
-                "{name}: {}",
-                pto_context::with_causes(&error)
-            );
+        for error in world.refused(name) {
             let (text, hint) = (error.to_string(), error.hint().unwrap());
             assert!(text.starts_with("nothing was changed\n") && text.contains(said), "{name}: {text}");
             assert!(text.contains(&src.display().to_string()), "{name}: {text}");
             assert!(hint.contains(remedy) && hint.ends_with("`--no-pull`"), "{name}: {hint}");
         }
-        assert_same(&before, &snapshot(&world.project.dir()), name);
-        copy(&kept, &src);
+        world.put_back(&src, &kept);
     }
     world.pull().expect("nothing is in the way any more");
 }

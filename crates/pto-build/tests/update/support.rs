@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use pto_build::{Error, Move, Pull, PullOptions, plan_pull, pull};
+use pto_build::{Error, Move, Pull, PullOptions, UpdateError, plan_pull, pull};
 use pto_process::Invocation;
 use pto_test::pypto::{Binding, Project};
+use tempfile::TempDir;
 
 pub(crate) struct World {
     pub(crate) project: Project,
@@ -66,6 +67,31 @@ impl World {
         plan_pull(&self.project.cx(), &self.options())
     }
 
+    /// Puts a directory aside as it is: making a project anew takes longer than putting one back.
+    pub(crate) fn keep(&self, dir: &Path) -> TempDir {
+        let kept = tempfile::tempdir().unwrap();
+        copy(&self.project, dir, kept.path());
+        kept
+    }
+
+    /// Makes the directory what it was then.
+    pub(crate) fn put_back(&self, dir: &Path, kept: &TempDir) {
+        self.project.run(Invocation::new("find").arg(dir).args(["-mindepth", "1", "-delete"]));
+        copy(&self.project, kept.path(), dir);
+    }
+
+    /// What a plan and an update say, both of which leave everything as it is.
+    pub(crate) fn refused(&self, what: &str) -> [Error; 2] {
+        let before = snapshot(&self.project.dir());
+        let errors = [self.plan(), self.pull()].map(|result| result.expect_err(what));
+        for error in &errors {
+            let is_blocked = matches!(error, Error::Update(UpdateError::Blocked(_)));
+            assert!(is_blocked, "{what}: {}", pto_context::with_causes(error));
+        }
+        assert_same(&before, &snapshot(&self.project.dir()), what);
+        errors
+    }
+
     pub(crate) fn head(&self, dir: &Path) -> String {
         self.git(dir, &["rev-parse", "HEAD"])
     }
@@ -98,6 +124,10 @@ impl World {
         assert!(example.exists(), "`{}` is missing: cargo build -p pto-build --examples", example.display());
         Invocation::new(example).arg(self.project.home()).arg(self.src())
     }
+}
+
+fn copy(project: &Project, from: &Path, to: &Path) {
+    project.run(Invocation::new("cp").arg("-a").arg(from.join(".")).arg(to));
 }
 
 pub(crate) fn moves(pull: &Pull) -> Vec<&Move> {

@@ -13,7 +13,7 @@ use crate::files;
 use crate::finding::Finding;
 use crate::probes::Probes;
 
-const SETUP: &str = "pypto-setup";
+const SETUP: &str = "cargo xtask setup";
 /// What an environment has, whoever made it.
 const PARTS: [&str; 3] = ["pyvenv.cfg", "bin/activate", "bin/python"];
 /// The program that all helpers lead to.

@@ -1,5 +1,6 @@
 //! The checks, by what they are about. Order: a cause stands before what it causes.
 
+mod binding;
 mod cann;
 mod container;
 mod cpu;
@@ -21,7 +22,7 @@ use crate::finding::Finding;
 use crate::probes::Probes;
 
 /// Every group, in order.
-pub(crate) const GROUPS: [&[Check]; 13] = [
+pub(crate) const GROUPS: [&[Check]; 14] = [
     host::CHECKS,
     cpu::CHECKS,
     environment::CHECKS,
@@ -34,6 +35,7 @@ pub(crate) const GROUPS: [&[Check]; 13] = [
     home::CHECKS,
     python::CHECKS,
     pypto::CHECKS,
+    binding::CHECKS,
     sources::CHECKS,
 ];
 
@@ -51,6 +53,13 @@ const fn new(
 /// A check whose line reads as a sentence: `driver libs present ...`.
 const fn sentence(check: Check) -> Check {
     Check { joint: " ", ..check }
+}
+
+/// Digits of a commit that are shown.
+const SHORT: usize = 12;
+
+fn short(commit: &str) -> &str {
+    commit.get(..SHORT).unwrap_or(commit)
 }
 
 /// `a`, `a and b`, `a, b and c`, each in backticks.

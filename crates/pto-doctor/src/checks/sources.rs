@@ -3,24 +3,27 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use pto_build::{Decision, Reason};
+use pto_build::{Blocked, Decision, Reason, State};
 use pto_checkout::{Checkout, Tracking};
 use pto_context::Context;
 
-use super::{new, quoted_list};
+use super::{new, quoted_list, short};
 use crate::check::{Check, Source};
 use crate::facts;
 use crate::files;
 use crate::finding::Finding;
-use crate::probes::Probes;
+use crate::probes::{NextBuild, Probes};
 
-/// Digits of a commit that are shown.
-const SHORT: usize = 12;
-/// Where the sources of the extension are.
-const SOURCES: [&str; 4] = ["CMakeLists.txt", "src", "include", "python/bindings"];
+/// Where the sources of the extension are: its own, and what it compiles or links of others.
+const SOURCES: [&str; 7] =
+    ["CMakeLists.txt", "cmake", "src", "include", "python/bindings", "3rdparty", "runtime/src/common"];
+/// Names that hold no sources: byte code, and git's files, which change when a branch does.
+const NO_SOURCES: [&str; 2] = ["__pycache__", ".git"];
 /// Where the extension is.
 const PACKAGE: &str = "python/pypto";
-const BUILD: &str = "pypto-build";
+/// Brings a checkout up to date.
+const UPDATE: &str = "cargo xtask update";
+const BUILD: &str = "cargo xtask build";
 
 pub(super) const CHECKS: &[Check] = &[
     new(
@@ -28,7 +31,8 @@ pub(super) const CHECKS: &[Check] = &[
         "branch",
         &[Source::Checkout],
         "The branch of PyPTO's checkout, and how it stands to what it follows, as far as was fetched. Only a branch that follows \
-         one of a remote, and is in no unfinished merge or rebase, can be updated.",
+         one of a remote, and is in no unfinished merge or rebase, can be updated: what an update would refuse is told here, \
+         with the same way out.",
         branch,
     ),
     new(
@@ -42,8 +46,8 @@ pub(super) const CHECKS: &[Check] = &[
         "native-build",
         "native build",
         &[Source::Build],
-        "Whether PyPTO's extension was built from the sources, the environment and the toolchain that are here. A build that \
-         nobody recorded, or whose files were changed since, is not known to be theirs; with `--strict` it fails.",
+        "Whether PyPTO's extension was built from the sources, the environment and the toolchain that are here. Where there is \
+         no build, or one that nobody recorded, or files were changed since, that is not known; with `--strict` it fails.",
         native_build,
     ),
 ];
@@ -65,34 +69,43 @@ fn branch(cx: &Context, probes: &Probes) -> Finding {
         Ok(checkout) => checkout,
         Err(finding) => return finding,
     };
-    let git = format!("git -C {}", checkout.root().display());
-    if let Some(operation) = checkout.operation {
-        let name = operation.name();
-        return Finding::warn(format!("in the middle of a {name}")).remedy(format!("{git} {name} --continue"));
-    }
-    let head = short(checkout.head.as_deref().unwrap_or("no commit"));
-    let Some(branch) = &checkout.branch else {
-        // As images have it: a snapshot that is not updated.
-        return Finding::ok(format!("none, at {head}; `pypto-update` builds it with `--no-pull`"));
+    let blocked = match &probes.branch {
+        None => return Finding::skip("was not asked"),
+        Some(Err(why)) => return Finding::skip(format!("cannot be told: {why}")),
+        Some(Ok(blocked)) => blocked,
     };
-    let Some(upstream) = &checkout.upstream else {
-        return Finding::warn(format!("`{branch}` follows nothing, so it cannot be updated"))
-            .remedy(format!("{git} branch --set-upstream-to=origin/{branch} {branch}"));
+    let head = short(checkout.head.as_deref().unwrap_or_default());
+    match blocked {
+        // As images have it: a snapshot that is not updated.
+        Some(Blocked { state: State::Detached { .. }, .. }) => {
+            let update = cx.called().spell(UPDATE);
+            Finding::ok(format!("none, at {head}; `{update}` builds it with `--no-pull`"))
+        }
+        Some(blocked) => {
+            let place = blocked.repository.display();
+            Finding::warn(format!("`{place}` {}", blocked.state)).remedy(typed(&blocked.remedy()))
+        }
+        None => followed(checkout, head),
+    }
+}
+
+/// A branch that an update could move.
+fn followed(checkout: &Checkout, head: &str) -> Finding {
+    let (Some(branch), Some(upstream)) = (&checkout.branch, &checkout.upstream) else {
+        return Finding::skip("cannot be told: git says nothing of what it follows");
     };
     let follows = format!("`{branch}` follows {}", upstream.name);
     match upstream.tracking {
-        Tracking::Same => Finding::ok(format!("{follows}, at {head}")),
         Tracking::Ahead { commits } => Finding::ok(format!("{follows}, {commits} commits ahead")),
-        Tracking::Behind { commits } => {
-            Finding::warn(format!("{follows}, {commits} commits behind")).remedy("pypto-update")
-        }
-        Tracking::Diverged { ahead, behind } => {
-            Finding::warn(format!("{follows}, {ahead} commits ahead and {behind} behind"))
-                .remedy(format!("{git} rebase {}", upstream.name))
-        }
-        Tracking::Gone => Finding::warn(format!("{follows}, which is not there any more"))
-            .remedy(format!("{git} branch --set-upstream-to=origin/main {branch}")),
+        Tracking::Behind { commits } => Finding::warn(format!("{follows}, {commits} commits behind")).remedy(UPDATE),
+        Tracking::Same | Tracking::Diverged { .. } | Tracking::Gone => Finding::ok(format!("{follows}, at {head}")),
     }
+}
+
+/// A single command without the quotes that it has in a sentence.
+fn typed(remedy: &str) -> &str {
+    let inside = remedy.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
+    inside.filter(|command| !command.contains('`')).unwrap_or(remedy)
 }
 
 fn submodules(cx: &Context, probes: &Probes) -> Finding {
@@ -123,25 +136,28 @@ fn submodules(cx: &Context, probes: &Probes) -> Finding {
 
 fn native_build(cx: &Context, probes: &Probes) -> Finding {
     let Some(src) = facts::pypto_src(cx) else { return Finding::skip("there is no checkout") };
-    match &probes.build {
-        Some(Err(why)) => return Finding::skip(format!("cannot be told: {why}")),
-        Some(Ok(Decision::Fresh { reason: reason @ Reason::NoBuild })) => {
-            return Finding::warn(reason.to_string()).remedy(BUILD);
+    let unproved = |evidence: String| Finding::warn(evidence).remedy(BUILD).unverified();
+    let last_begun = match &probes.build {
+        Some(Err(why)) => return Finding::skip(format!("cannot be told: {why}")).unverified(),
+        Some(Ok(NextBuild { decision: Decision::Fresh { reason: reason @ Reason::NoBuild }, .. })) => {
+            return unproved(reason.to_string());
         }
-        Some(Ok(Decision::Fresh { reason })) => {
-            return Finding::warn(format!("is not of what is here: {reason}")).remedy(BUILD).unverified();
+        Some(Ok(NextBuild { decision: Decision::Fresh { reason }, .. })) => {
+            return unproved(format!("is not of what is here: {reason}"));
         }
-        Some(Ok(Decision::Incremental)) | None => {}
-    }
-    let Some((extension, built)) = newest(cx, &src.join(PACKAGE), |path| has_extension(path, "so")) else {
-        return Finding::warn(format!("there is no extension in `{}`", src.join(PACKAGE).display())).remedy(BUILD);
+        Some(Ok(NextBuild { last_begun, .. })) => *last_begun,
+        None => None,
     };
+    let Some((extension, built)) = newest(cx, &src.join(PACKAGE), |path| has_extension(path, "so")) else {
+        return unproved(format!("there is no extension in `{}`", src.join(PACKAGE).display()));
+    };
+    // A build links nothing where what is new is in no object; that it looked is what counts.
+    let seen = last_begun.map_or(built, |begun| begun.max(built));
     let sources = SOURCES.iter().filter_map(|place| newest(cx, &src.join(place), |_| true));
-    let edited = sources.max_by_key(|(_, changed)| *changed).filter(|(_, changed)| *changed > built);
+    let edited = sources.max_by_key(|(_, changed)| *changed).filter(|(_, changed)| *changed > seen);
     match edited {
-        Some((source, _)) => {
-            Finding::warn(format!("`{}` is older than `{}`", extension.display(), source.display())).remedy(BUILD)
-        }
+        Some((source, _)) => unproved(format!("`{}` is older than `{}`", extension.display(), source.display())),
+        None if seen > built => Finding::ok(format!("`{}` is as the last build left it", extension.display())),
         None => Finding::ok(format!("`{}` is newer than its sources", extension.display())),
     }
 }
@@ -153,7 +169,7 @@ fn newest(cx: &Context, place: &Path, wanted: impl Fn(&Path) -> bool) -> Option<
     while let Some(path) = open.pop() {
         let Ok(meta) = fs_err::symlink_metadata(files::open_path(cx, &path)) else { continue };
         if meta.is_dir() {
-            let inside = files::names(cx, &path).into_iter().filter(|name| name != "__pycache__");
+            let inside = files::names(cx, &path).into_iter().filter(|name| !NO_SOURCES.contains(&name.as_str()));
             open.extend(inside.map(|name| path.join(name)));
         } else if meta.is_file() && wanted(&path) {
             let changed = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
@@ -167,8 +183,4 @@ fn newest(cx: &Context, place: &Path, wanted: impl Fn(&Path) -> bool) -> Option<
 
 fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found == extension)
-}
-
-fn short(commit: &str) -> &str {
-    commit.get(..SHORT).unwrap_or(commit)
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use pto_build::{Decision, Plan};
+use pto_build::{Blocked, Plan};
 use pto_checkout::Checkout;
 use pto_compile::cpu::{Survey, survey};
 use pto_context::Context;
@@ -26,16 +26,17 @@ use crate::facts;
 use crate::{files, python};
 
 pub use machine::{Room, User};
+pub use pypto::NextBuild;
 
 /// The checkout of PyPTO's runtime.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuntimeGit {
     /// `git rev-parse HEAD`.
     pub head: Answer,
-    /// `git status --porcelain`: empty when nothing was changed.
+    /// `git status --porcelain`: empty when nothing was changed, and no file is there that git does not know.
     pub status: Answer,
-    /// `git diff --binary HEAD`.
-    pub diff: Answer,
+    /// SHA-256 of `git diff --binary HEAD`, byte for byte.
+    pub diff_sha256: Option<String>,
 }
 
 /// Packages of the shared store that builds fall back on, where they lie in it already. Which they are is known to whoever
@@ -63,6 +64,8 @@ pub struct Probes {
     pub containers: Answer,
     /// What [`python`](crate::python) asks.
     pub python: Answer,
+    /// The same of the interpreter in PyPTO's home; not asked where there is none, or where it is the one on `PATH`.
+    pub home_python: Answer,
     /// The host's compilers.
     pub compilers: Option<Survey>,
     /// What is fetched already.
@@ -75,8 +78,10 @@ pub struct Probes {
     pub setup: Option<Result<Plan, String>>,
     /// PyPTO's checkout, or why it cannot be read.
     pub checkout: Option<Result<Checkout, String>>,
+    /// What keeps an update from its branch, or why that cannot be told.
+    pub branch: Option<Result<Option<Blocked>, String>>,
     /// How the next build would begin, or why that cannot be told.
-    pub build: Option<Result<Decision, String>>,
+    pub build: Option<Result<NextBuild, String>>,
     /// ACL.
     pub acl: AclProbe,
     /// The newest `GLIBC_` symbol of the C library.
@@ -102,12 +107,14 @@ impl Probes {
             docker: Answer::NotAsked,
             containers: Answer::NotAsked,
             python: Answer::NotAsked,
+            home_python: Answer::NotAsked,
             compilers: None,
             pinned: Pinned::default(),
             ptoas: Answer::NotAsked,
             runtime: RuntimeGit::default(),
             setup: None,
             checkout: None,
+            branch: None,
             build: None,
             acl: AclProbe::NotAsked,
             glibc: SymbolVersion::NotAsked,
@@ -128,9 +135,10 @@ impl Probes {
             let docker = wants(Source::Docker).then(|| scope.spawn(|| ask(cx, docker_question(), deadline)));
             let containers = wants(Source::Containers).then(|| scope.spawn(|| containers(cx, deadline)));
             let python = wants(Source::Python).then(|| scope.spawn(|| ask(cx, python::question(cx), deadline)));
+            let home_python = wants(Source::HomePython).then(|| scope.spawn(|| home_python(cx, deadline)));
             let compilers = wants(Source::Compiler).then(|| scope.spawn(|| survey(cx)));
             let ptoas = wants(Source::Ptoas).then(|| scope.spawn(|| ptoas(cx, deadline)));
-            let runtime = wants(Source::RuntimeGit).then(|| scope.spawn(|| runtime(cx, deadline)));
+            let runtime = wants(Source::RuntimeGit).then(|| scope.spawn(|| pypto::runtime(cx, deadline)));
             let setup = wants(Source::Setup).then(|| scope.spawn(|| pypto::setup(cx, options)));
             let checkout = wants(Source::Checkout).then(|| scope.spawn(|| pypto::checkout(cx)));
             let build = wants(Source::Build).then(|| scope.spawn(|| pypto::build(cx)));
@@ -152,11 +160,12 @@ impl Probes {
             probes.room.docker_free = machine::docker_free(cx, &probes.docker);
             probes.containers = answer(containers);
             probes.python = answer(python);
+            probes.home_python = answer(home_python);
             probes.ptoas = answer(ptoas);
             probes.compilers = compilers.and_then(|thread| thread.join().ok());
             probes.runtime = runtime.and_then(|thread| thread.join().ok()).unwrap_or_default();
             probes.setup = setup.and_then(|thread| thread.join().ok()).flatten();
-            probes.checkout = checkout.and_then(|thread| thread.join().ok()).flatten();
+            (probes.checkout, probes.branch) = checkout.and_then(|thread| thread.join().ok()).unwrap_or_default();
             probes.build = build.and_then(|thread| thread.join().ok()).flatten();
             probes.acl = acl.and_then(|thread| thread.join().ok()).unwrap_or_default();
         });
@@ -199,26 +208,8 @@ fn ptoas(cx: &Context, deadline: Duration) -> Answer {
     }
 }
 
-fn runtime(cx: &Context, deadline: Duration) -> RuntimeGit {
-    let Some(runtime) =
-        facts::pypto_src(cx).map(|src| src.join("runtime")).filter(|dir| files::exists(cx, dir.join(".git")))
-    else {
-        return RuntimeGit::default();
-    };
-    let git = |args: &[&str]| {
-        // Only looks: no index refresh, no monitor that the repository names, and no refusal of another owner's checkout.
-        let invocation = Invocation::new("git")
-            .args(["-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-C"])
-            .arg(files::open_path(cx, &runtime))
-            .args(args)
-            .env("GIT_OPTIONAL_LOCKS", "0");
-        ask(cx, invocation, deadline)
-    };
-    RuntimeGit {
-        head: git(&["rev-parse", "HEAD"]),
-        status: git(&["status", "--porcelain", "--untracked-files=no"]),
-        diff: git(&["diff", "--binary", "HEAD"]),
-    }
+fn home_python(cx: &Context, deadline: Duration) -> Answer {
+    python::question_to_home(cx).map_or(Answer::NotAsked, |question| ask(cx, question, deadline))
 }
 
 /// ACL is asked where there is something to ask: a device to open, on the machine this runs on.

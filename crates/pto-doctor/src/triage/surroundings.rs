@@ -1,6 +1,7 @@
 //! What is known of the machine that the triage runs on.
 
 use pto_context::Context;
+use pto_context::places::DRIVER_ROOT;
 use pto_platform::files::parse_driver_info;
 use pto_platform::{Machine, PairVerdict, Version, is_cann_below_minimum, is_driver_below_minimum, supported_pair};
 use serde::Serialize;
@@ -11,8 +12,6 @@ use crate::{facts, files};
 const MANAGERS: [&str; 3] = ["davinci_manager", "devmm_svm", "hisi_hdc"];
 /// What `npu-smi` needs in a container besides the driver's libraries.
 const MOUNTS: [&str; 2] = ["/usr/local/dcmi", "/etc/ascend_install.info"];
-/// Where the driver is, if nothing else is said.
-const DRIVER_ROOT: &str = "/usr/local/Ascend/driver";
 
 /// What is known of the machine that the triage runs on: it fills in commands and speaks for or against a cause. The
 /// logs may come from elsewhere, so what it says is always shown as the machine's word, not the log's.

@@ -11,7 +11,7 @@ use pto_doctor::{Answer, Probes, Room, Said, Status, User, checks};
 use pto_quarantine::{DEFAULT_TERM, Quarantine};
 use pto_test::npu_smi::{A2, A5};
 
-use crate::support::{Examined as _, Host, bare};
+use crate::support::{Examined as _, Host, bare, python_facts};
 use crate::text::{COMMIT, DOCKER, DOCKER_PLAIN, MANAGERS};
 use Status::{Fail, Ok, Skip, Warn};
 
@@ -68,9 +68,15 @@ fn in_container(host: &mut Host) {
     host.file("/.dockerenv", "").var("ASCEND_VISIBLE_DEVICES", "6");
 }
 
+const SIMPLER: &str = r#""simpler":{"origin":"/venv/simpler/__init__.py","namespace":false,"places":[]}"#;
+
+/// What a Python says of its modules and of simpler's stamp.
+fn python_of(modules: &str, stamp: &str) -> Answer {
+    said(&python_facts(modules, stamp))
+}
+
 fn bound(host: &mut Host, stamp: &str) {
-    let module = r#""simpler":{"origin":"/venv/simpler/__init__.py","namespace":false,"places":[]}"#;
-    host.python(module, stamp);
+    host.python(SIMPLER, stamp);
 }
 
 /// What `docker inspect` says of running containers that were all given NPU 6.
@@ -90,7 +96,7 @@ fn stamped(commit: &str) -> String {
 fn at_commit(probes: &mut Probes, status: &str) {
     probes.runtime.head = said(COMMIT);
     probes.runtime.status = said(status);
-    probes.runtime.diff = said("the diff");
+    probes.runtime.diff_sha256 = Some(pypto::sha256("the diff"));
 }
 
 fn host_cases() -> Vec<Case> {

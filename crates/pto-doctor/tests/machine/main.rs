@@ -4,6 +4,7 @@
 
 mod bundle;
 mod cases;
+mod checkouts;
 mod hosts;
 mod python;
 mod support;

@@ -15,6 +15,14 @@ pub fn bare() -> Host {
     host
 }
 
+/// What a Python answers.
+pub fn python_facts(modules: &str, build_commit: &str) -> String {
+    format!(
+        "noise\nptokit-facts:{{\"version\":\"3.10.12\",\"implementation\":\"CPython\",\"executable\":\"/venv/bin/python3\",\
+         \"cwd\":\"/home/me\",\"modules\":{{{modules}}},\"build_commit\":{build_commit}}}\n"
+    )
+}
+
 /// What the doctor looks at, and what it says.
 pub trait Examined {
     /// A C library of this ELF machine with this symbol version.
@@ -39,11 +47,7 @@ impl Examined for Host {
     }
 
     fn python(&mut self, modules: &str, build_commit: &str) -> &mut Self {
-        let answer = format!(
-            "noise\nptokit-facts:{{\"version\":\"3.10.12\",\"implementation\":\"CPython\",\"executable\":\"/venv/bin/python3\",\
-             \"cwd\":\"/home/me\",\"modules\":{{{modules}}},\"build_commit\":{build_commit}}}\n"
-        );
-        self.program("python3", &answer, 0)
+        self.program("python3", &python_facts(modules, build_commit), 0)
     }
 
     fn probes(&self, wanted: &[Source]) -> Probes {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use pto_context::places::DRIVER_ROOT;
 use pto_process::{Invocation, shell_word};
 
 use super::run::Run;
@@ -15,8 +16,6 @@ pub(super) const QUEUE: &str = "task-submit";
 const CLIENT: Duration = Duration::from_secs(30);
 /// The label of every container of a run.
 pub(super) const LABEL: &str = "ptokit.images.run";
-/// The driver's directory on a host, and in the container.
-pub(super) const DRIVER: &str = "/usr/local/Ascend/driver";
 const VERSION: &str = "version.info";
 /// What a model says when its outputs are those of its golden.
 pub(super) const PASS: &str = "[RUN] PASS";
@@ -78,7 +77,7 @@ impl Case {
     /// A fresh container, without volumes, with the cards of the reservation.
     fn container(&self, image: &Image, id: &Digest, run: &Run, driver: &Path) -> String {
         let name = format!("{}-{}", run.mark(), self.name);
-        let version = format!("{}:{DRIVER}/{VERSION}:ro", driver.join(VERSION).display());
+        let version = format!("{}:{DRIVER_ROOT}/{VERSION}:ro", driver.join(VERSION).display());
         let mut words = vec!["docker".to_owned(), "run".to_owned(), "--rm".to_owned(), "--name".to_owned(), name];
         let label = format!("{LABEL}={}", run.mark());
         words.extend(["--label", &label, "--runtime=ascend", "--shm-size=16g"].map(str::to_owned));

@@ -1,15 +1,14 @@
 //! Whether this is the host that an image is to be validated on, which is known before hours of build.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
+use pto_context::places::driver_root;
 use pto_context::{Context, files};
 use pto_docker::Docker;
 use pto_platform::files::parse_driver_info;
 use pto_process::{Invocation, Output};
 
-use super::cases::{DRIVER, QUEUE};
-use super::run::DRIVER_VARIABLE;
+use super::cases::QUEUE;
 use crate::config::Image;
 use crate::error::Error;
 
@@ -48,8 +47,7 @@ pub(super) fn host(cx: &Context, image: &Image) -> Result<String, Error> {
     let unknown = |problem: String| Error::DriverUnknown { problem };
     let not_named = || unknown(format!("the configuration of `{}` does not name it", image.name));
     let expected = image.driver.as_deref().ok_or_else(not_named)?;
-    let root = cx.var_os(DRIVER_VARIABLE).map_or_else(|| PathBuf::from(DRIVER), PathBuf::from);
-    let file = cx.under_root(root.join("version.info"));
+    let file = cx.under_root(driver_root(cx).join("version.info"));
     let text = fs_err::read_to_string(&file).map_err(Error::io("read the driver's version"))?;
     let found = parse_driver_info(&text).version.map(|version| version.to_string());
     let found = found.ok_or_else(|| unknown(format!("`{}` holds no version", file.display())))?;

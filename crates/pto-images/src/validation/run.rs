@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use pto_context::places::driver_root;
 use pto_context::{Context, Event};
 use pto_docker::Docker;
 use pto_process::{Output, Status};
 
-use super::cases::{Case, DRIVER, PASS, Reservation, reservations};
+use super::cases::{Case, PASS, Reservation, reservations};
 use super::clean_up::clean_up;
 use super::preflight::host;
 use super::results::{CaseResult, CaseStatus, Results};
@@ -16,8 +17,6 @@ use crate::error::Error;
 use crate::plan::{Lock, labels};
 use crate::registry::{Digest, Platform};
 
-/// Overrides the driver's directory on the host.
-pub(super) const DRIVER_VARIABLE: &str = "ASCEND_DRIVER_ROOT";
 /// The file in the directory of a validation.
 const RESULTS: &str = "results.json";
 
@@ -78,7 +77,7 @@ impl Validation<'_> {
     }
 
     fn cases(&self, cx: &Context, id: &Digest, output: &Path, results: &mut Results) -> Result<(), Error> {
-        let driver = cx.var_os(DRIVER_VARIABLE).map_or_else(|| PathBuf::from(DRIVER), PathBuf::from);
+        let driver = driver_root(cx);
         let mut sound = true;
         for reservation in reservations(self.image) {
             if !sound {

@@ -2,14 +2,12 @@
 
 use pto_compile::cann;
 use pto_context::Context;
+use pto_context::places::driver_root;
 use pto_platform::Target;
 use pto_platform::files::parse_driver_info;
 
 use super::model::Versions;
 use crate::run::KernelResult;
-
-/// Where the driver is installed, unless a variable says otherwise.
-const DRIVER: &str = "/usr/local/Ascend/driver";
 
 pub(super) fn versions(cx: &Context, result: &KernelResult) -> Versions {
     let build = result.build.as_ref();
@@ -30,8 +28,7 @@ fn cann_release(cx: &Context) -> Option<String> {
 }
 
 fn driver(cx: &Context) -> Option<String> {
-    let root = cx.var_os("ASCEND_DRIVER_ROOT").unwrap_or(DRIVER.as_ref());
-    let text = fs_err::read_to_string(cx.under_root(root).join("version.info")).ok()?;
+    let text = fs_err::read_to_string(cx.under_root(driver_root(cx)).join("version.info")).ok()?;
     parse_driver_info(&text).version.map(|version| version.to_string())
 }
 

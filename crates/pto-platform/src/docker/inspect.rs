@@ -68,6 +68,12 @@ pub struct Container {
     /// Whether its main process has a terminal (`--tty`).
     #[serde(skip)]
     pub tty: bool,
+    /// Whether its main process reads what is typed (`--interactive`); `false` only if Docker says so.
+    #[serde(skip)]
+    pub takes_input: bool,
+    /// How its main process ended the last time; 0 where it has not.
+    #[serde(skip)]
+    pub exit_code: Option<i64>,
 }
 
 /// A device node inside a container.
@@ -244,6 +250,8 @@ fn container(item: &Value) -> Container {
         image_id: string(item, "/Image"),
         labels: labels(item),
         tty: flag(item, "/Config/Tty"),
+        takes_input: item.pointer("/Config/OpenStdin").and_then(Value::as_bool).unwrap_or(true),
+        exit_code: item.pointer("/State/ExitCode").and_then(Value::as_i64),
     }
 }
 

@@ -9,6 +9,7 @@ mod shell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use pto_context::places::pypto_home;
 use pto_context::{Context, Event};
 
 pub use shell::Shell;
@@ -16,7 +17,7 @@ pub use shell::Shell;
 use crate::environment::site_packages;
 use crate::error::Error;
 use crate::launcher::Launcher;
-use crate::prefix::{DEFAULT_HOME, Prefix};
+use crate::prefix::Prefix;
 
 /// Variables that are lists of directories, separated by colons. All others are one value.
 pub(crate) const LISTS: [&str; 9] = [
@@ -56,8 +57,7 @@ pub struct Activation {
 /// # Errors
 /// `set_env.sh` of the CANN that was named is not there or fails.
 pub fn activation(cx: &Context, options: &ActivationOptions) -> Result<Activation, Error> {
-    let home = options.home.clone().or_else(|| cx.var_os("PYPTO_HOME").map(PathBuf::from));
-    let home = cx.cwd().join(home.unwrap_or_else(|| DEFAULT_HOME.into()));
+    let home = options.home.as_ref().map_or_else(|| pypto_home(cx), |home| cx.cwd().join(home));
     // A home that was named here is meant also for what is installed in it.
     let root = options.root.clone().or_else(|| options.home.as_ref().map(|_| home.join("ptoas")));
     let root = Prefix::of(cx, root.as_deref())?.root().to_path_buf();

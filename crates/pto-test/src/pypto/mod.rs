@@ -31,6 +31,8 @@ pub enum Binding {
     Plain,
     /// pybind11, as far as Python has it; takes some seconds.
     Pybind11,
+    /// nanobind, as far as Python has it, as PyPTO is written; takes longest, since its library is compiled as well.
+    Nanobind,
 }
 
 impl Binding {
@@ -38,6 +40,7 @@ impl Binding {
         match self {
             Self::Plain => "plain",
             Self::Pybind11 => "pybind11",
+            Self::Nanobind => "nanobind",
         }
     }
 }
@@ -201,13 +204,19 @@ impl Project {
     }
 }
 
-/// No system-wide settings, a name for commits, and remotes that are directories.
+/// No system-wide settings, a name for commits, and remotes that are directories. Nothing waits for the disk: no test cuts the
+/// power, and a busy disk takes longer than everything else together.
 const GIT_CONFIG: &str = "\
+[core]
+fsync = none
 [user]
 name = Test
 email = test@example.org
 [init]
 defaultBranch = main
+templateDir =
+[maintenance]
+auto = false
 [protocol \"file\"]
 allow = always
 [advice]

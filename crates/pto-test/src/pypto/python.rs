@@ -8,7 +8,7 @@ use pto_process::Invocation;
 use super::{Project, copy_tree};
 
 /// What building takes, besides CMake and Ninja.
-const PACKAGES: [&str; 4] = ["pybind11", "scikit_build_core", "packaging", "pathspec"];
+const PACKAGES: [&str; 5] = ["nanobind", "pybind11", "scikit_build_core", "packaging", "pathspec"];
 
 /// Prints the interpreter behind a venv, its version, where `Python.h` is, where each package is, and uv.
 const QUESTION: &str = "
@@ -114,7 +114,7 @@ impl Python {
             PACKAGES.iter().zip(packages).filter(|(_, place)| place.is_empty()).map(|(name, _)| *name).collect();
         if !missing.is_empty() || uv.is_empty() {
             return Err(format!(
-                "`{python}` lacks {}: `pip install pybind11 scikit-build-core uv`",
+                "`{python}` lacks {}: `pip install nanobind pybind11 scikit-build-core uv`",
                 missing.join(", ")
             ));
         }

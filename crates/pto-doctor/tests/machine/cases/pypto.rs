@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use pto_build::{Decision, HelpersStep, PackagesStep, Plan, Reason, UvStep, VenvStep};
+use pto_build::{Blocked, Decision, HelpersStep, PackagesStep, Plan, Reason, State, UvStep, VenvStep};
 use pto_checkout::{Checkout, GitDirs, Operation, Owner, Submodule, Tracking, Upstream};
+use pto_doctor::NextBuild;
 
 use super::*;
 
@@ -63,6 +64,67 @@ pub(super) fn pypto_cases() -> Vec<Case> {
             }),
             |probes| at_commit(probes, ""),
         ),
+        knowing(case("simpler-binding", Warn, "may lack: `src/b.cpp`", |host| patched(host, true, None)), |probes| {
+            at_commit(probes, "?? src/b.cpp\n M src/a.cpp\n")
+        }),
+        knowing(
+            case("simpler-binding", Warn, "may lack: `src/b.cpp`", |host| bound(host, &stamped(COMMIT))),
+            |probes| {
+                at_commit(probes, "?? src/b.cpp\n");
+            },
+        ),
+        knowing(
+            case("simpler-binding", Warn, "managed patch, which `runtime/` does not have any more", |host| {
+                patched(host, true, None);
+            }),
+            |probes| at_commit(probes, ""),
+        ),
+        knowing(
+            case("simpler-binding", Ok, "matches its source tree", |host| {
+                patched(host, true, None);
+                host.file("/venv/ext.so", "an extension of a later build, without patches");
+            }),
+            |probes| at_commit(probes, ""),
+        ),
+        knowing(case("simpler-binding", Ok, "matches its source tree", |host| recorded(host, "", true)), |probes| {
+            at_commit(probes, "")
+        }),
+        knowing(
+            case(
+                "simpler-binding",
+                Warn,
+                "is not there: simpler is not installed (in `/opt/pypto/venv/bin/python`)",
+                home,
+            ),
+            |probes| {
+                probes.home_python = python_of("\"simpler\":null", "{\"state\":\"not-asked\"}");
+            },
+        ),
+        knowing(case("simpler-binding", Warn, "cannot be looked at: `python3` is not there", home), |_| {}),
+        knowing(case("simpler-binding", Skip, "cannot be looked at: `python3` is not there", checkout), |_| {}),
+        knowing(
+            case("simpler-binding", Warn, "cannot be looked at: `/opt/pypto/venv/bin/python` hangs", home),
+            |probes| {
+                probes.home_python = Answer::Broken("hangs".into());
+            },
+        ),
+        // The one on `PATH` is not asked where the home has one.
+        knowing(
+            case("simpler-binding", Ok, "matches its source tree (in `/opt/pypto/venv/bin/python`)", |host| {
+                home(host);
+                host.python("\"simpler\":null", "{\"state\":\"not-asked\"}");
+            }),
+            |probes| {
+                at_commit(probes, "");
+                probes.home_python = python_of(SIMPLER, &stamped(COMMIT));
+            },
+        ),
+        knowing(
+            case("simpler-binding", Warn, "is not known: fatal: dubious", |host| bound(host, &stamped(COMMIT))),
+            |probes| {
+                probes.runtime.head = Answer::Broken("fatal: dubious".into());
+            },
+        ),
         case("simpler-binding", Fail, "predates revision stamping", |host| bound(host, "{\"state\":\"unstamped\"}")),
         case("simpler-binding", Warn, "its stamp is empty", |host| bound(host, &stamped(""))),
         case("dist-manifest", Ok, "pypto 0123456789ab, ptoas v0.61, built 2026-01-02T03:04:05Z", |host| {
@@ -80,19 +142,23 @@ pub(super) fn pypto_cases() -> Vec<Case> {
 
 /// A record of `the diff`, `the patch` where it is named, and `the extension`; and the patch as it lies in the home.
 fn patched(host: &mut Host, is_named: bool, patch: Option<&str>) {
-    bound(host, &stamped(COMMIT));
-    let named = if is_named { format!("\"patch_sha256\":\"{}\",", sha256("the patch")) } else { String::new() };
-    let (diff, extension) = (sha256("the diff"), sha256("the extension"));
-    let state = format!(
-        "{{\"runtime_sha\":\"{COMMIT}\",\"diff_sha256\":\"{diff}\",{named}\"extension_sha256\":\"{extension}\"}}"
-    );
-    host.file("/venv/ext.so", "the extension").file("/opt/pypto/dist-state.json", &state);
+    recorded(host, "the diff", is_named);
     if let Some(patch) = patch {
         host.file("/opt/pypto/dist-state.patch", patch);
     }
 }
 
-fn sha256(text: &str) -> String {
+fn recorded(host: &mut Host, diff: &str, is_named: bool) {
+    bound(host, &stamped(COMMIT));
+    let named = if is_named { format!("\"patch_sha256\":\"{}\",", sha256("the patch")) } else { String::new() };
+    let (diff, extension) = (sha256(diff), sha256("the extension"));
+    let state = format!(
+        "{{\"runtime_sha\":\"{COMMIT}\",\"diff_sha256\":\"{diff}\",{named}\"extension_sha256\":\"{extension}\"}}"
+    );
+    host.file("/venv/ext.so", "the extension").file("/opt/pypto/dist-state.json", &state);
+}
+
+pub(super) fn sha256(text: &str) -> String {
     use sha2::{Digest, Sha256};
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -184,6 +250,7 @@ fn followed(probes: &mut Probes, set: impl FnOnce(&mut Checkout)) {
     checkout.upstream = Some(Upstream { name: "origin/main".into(), tracking: Tracking::Same });
     set(&mut checkout);
     probes.checkout = Some(Result::Ok(checkout));
+    probes.branch = Some(Result::Ok(None));
 }
 
 fn plain_checkout(root: &str) -> Checkout {
@@ -207,6 +274,11 @@ fn tracking(probes: &mut Probes, tracking: Tracking) {
     followed(probes, |checkout| checkout.upstream = Some(Upstream { name: "origin/main".into(), tracking }));
 }
 
+fn blocked(probes: &mut Probes, state: State) {
+    followed(probes, |_| {});
+    probes.branch = Some(Result::Ok(Some(Blocked { repository: "/src/pypto".into(), state })));
+}
+
 fn submodule(recorded: &str, inside: Option<Checkout>) -> Submodule {
     Submodule { path: "runtime".into(), recorded: recorded.into(), checkout: inside }
 }
@@ -223,6 +295,10 @@ fn built(host: &mut Host, after: i64) {
     at("/src/pypto/src/a.cpp", after);
 }
 
+fn next(probes: &mut Probes, decision: Decision) {
+    probes.build = Some(Result::Ok(NextBuild { decision, last_begun: None }));
+}
+
 pub(super) fn source_cases() -> Vec<Case> {
     vec![
         knowing(case("tracking-branch", Ok, "`main` follows origin/main, at 0123456789ab", checkout), |probes| {
@@ -234,20 +310,21 @@ pub(super) fn source_cases() -> Vec<Case> {
         knowing(case("tracking-branch", Warn, "3 commits behind", checkout), |probes| {
             tracking(probes, Tracking::Behind { commits: 3 });
         }),
-        knowing(case("tracking-branch", Warn, "2 commits ahead and 3 behind", checkout), |probes| {
-            tracking(probes, Tracking::Diverged { ahead: 2, behind: 3 });
+        knowing(case("tracking-branch", Warn, "which has commits that `origin/main` lacks", checkout), |probes| {
+            blocked(probes, State::Diverged { branch: "main".into(), upstream: "origin/main".into() });
         }),
-        knowing(case("tracking-branch", Warn, "not there any more", checkout), |probes| {
-            tracking(probes, Tracking::Gone);
-        }),
-        knowing(case("tracking-branch", Warn, "`main` follows nothing", checkout), |probes| {
-            followed(probes, |checkout| checkout.upstream = None);
+        knowing(case("tracking-branch", Warn, "`main`, which follows no branch of a remote", checkout), |probes| {
+            blocked(probes, State::NoUpstream { branch: "main".into(), offered: None });
         }),
         knowing(case("tracking-branch", Warn, "in the middle of a rebase", checkout), |probes| {
-            followed(probes, |checkout| checkout.operation = Some(Operation::Rebase));
+            blocked(probes, State::Unfinished { operation: Operation::Rebase });
         }),
         knowing(case("tracking-branch", Ok, "none, at 0123456789ab", checkout), |probes| {
-            followed(probes, |checkout| checkout.branch = None);
+            blocked(probes, State::Detached { head: COMMIT.into(), switch: String::new() });
+        }),
+        knowing(case("tracking-branch", Skip, "cannot be told: no ways", checkout), |probes| {
+            followed(probes, |_| {});
+            probes.branch = Some(Err("no ways".into()));
         }),
         knowing(case("tracking-branch", Skip, "cannot be told: no git", checkout), |probes| {
             probes.checkout = Some(Err("no git".into()));
@@ -268,15 +345,36 @@ pub(super) fn source_cases() -> Vec<Case> {
         case("submodules", Skip, "was not asked", checkout),
         case("native-build", Ok, "is newer than its sources", |host| built(host, -5)),
         case("native-build", Warn, "core.so` is older than `/src/pypto/src/a.cpp`", |host| built(host, 5)),
+        case("native-build", Warn, "core.so` is older than `/src/pypto/3rdparty/new.h`", |host| {
+            built(host, -5);
+            host.file("/src/pypto/3rdparty/new.h", "");
+        }),
+        case("native-build", Warn, "core.so` is older than `/src/pypto/runtime/src/common/new.h`", |host| {
+            built(host, -5);
+            host.file("/src/pypto/runtime/src/common/new.h", "");
+        }),
+        case("native-build", Warn, "core.so` is older than `/src/pypto/cmake/new.cmake`", |host| {
+            built(host, -5);
+            host.file("/src/pypto/cmake/new.cmake", "");
+        }),
+        case("native-build", Ok, "is newer than its sources", |host| {
+            built(host, -5);
+            host.file("/src/pypto/3rdparty/.git", "");
+        }),
+        // What a build has looked at and found in no object is not built again.
+        knowing(case("native-build", Ok, "is as the last build left it", |host| built(host, 5)), |probes| {
+            let last_begun = Some(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_006));
+            probes.build = Some(Result::Ok(NextBuild { decision: Decision::Incremental, last_begun }));
+        }),
         case("native-build", Warn, "there is no extension in", checkout),
         knowing(case("native-build", Ok, "is newer", |host| built(host, -5)), |probes| {
-            probes.build = Some(Result::Ok(Decision::Incremental));
+            next(probes, Decision::Incremental);
         }),
         knowing(case("native-build", Warn, "there is no build yet", |host| built(host, -5)), |probes| {
-            probes.build = Some(Result::Ok(Decision::Fresh { reason: Reason::NoBuild }));
+            next(probes, Decision::Fresh { reason: Reason::NoBuild });
         }),
         knowing(case("native-build", Warn, "no record of the build", |host| built(host, -5)), |probes| {
-            probes.build = Some(Result::Ok(Decision::Fresh { reason: Reason::Unrecorded }));
+            next(probes, Decision::Fresh { reason: Reason::Unrecorded });
         }),
         knowing(case("native-build", Skip, "cannot be told: no CMake", checkout), |probes| {
             probes.build = Some(Err("no CMake".into()));
