@@ -55,10 +55,13 @@ ENTRYPOINT ["/bin/bash", "--rcfile", "/opt/pypto/bin/pypto-activate.sh"]
 
 FROM deps AS sim
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
+# The archive's key is fetched with what is recommended and not required. The program is the system's Python, which CANN's
+# modules and libraries are not for.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends software-properties-common \
-    && add-apt-repository --yes ppa:ubuntu-toolchain-r/test \
+    && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
+        dirmngr gpg gpg-agent software-properties-common \
+    && env -u PYTHONPATH -u LD_LIBRARY_PATH add-apt-repository --yes ppa:ubuntu-toolchain-r/test \
     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends gcc-15 g++-15 \
     && rm -rf /var/lib/apt/lists/* \
     && test "$(g++-15 -dumpversion | cut -d. -f1)" = 15

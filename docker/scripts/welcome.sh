@@ -3,7 +3,15 @@
 set -euo pipefail
 
 echo "Check the checkout at ${PYPTO_SRC:-/workspace/pypto} before anything else: pypto-doctor"
-echo "After changes to it: pypto-build. To bring it up to date: pypto-update"
+echo "After changes to it: pypto-build"
+here() { git -C "${PYPTO_SRC:-/workspace/pypto}" "$@" > /dev/null 2>&1; }
+if here symbolic-ref -q HEAD; then
+    echo "To bring it up to date: pypto-update"
+elif here rev-parse HEAD; then
+    # Published images hold commits and no branches, which an update refuses.
+    echo "It is on no branch, so pypto-update does not pull it. For a newer one: pull a newer image and make a fresh container with" \
+        "a fresh volume for the source; a volume that is there keeps its own source"
+fi
 
 platform=$("$(dirname "$(readlink -f "$0")")/platform.sh")
 case $platform in

@@ -67,10 +67,12 @@ pub enum Verb {
 /// The command line as it is meant: a program that is linked or copied under one of [`NAMES`] is that verb.
 pub fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = given.into_iter().collect();
-    let called = words.first().and_then(|program| Path::new(program).file_name().map(std::ffi::OsStr::to_owned));
+    let called = words.first().and_then(|program| Path::new(program).file_name()?.to_str().map(str::to_owned));
+    // The names that these helpers had as scripts.
+    let called = called.map(|name| name.strip_suffix(".sh").map(str::to_owned).unwrap_or(name));
     // A verb has no version of its own.
     let asks_version = words.get(1).is_some_and(|word| word == "--version" || word == "-V");
-    let named = NAMES.iter().find(|(name, _)| called.as_deref() == Some(name.as_ref()));
+    let named = NAMES.iter().find(|(name, _)| called.as_deref() == Some(*name));
     if let Some((_, verb)) = named.filter(|_| !asks_version) {
         words.splice(1..1, verb.iter().map(OsString::from));
     }
@@ -130,6 +132,7 @@ mod tests {
             called("/opt/pypto/bin/pypto-doctor --strict"),
             words("/opt/pypto/bin/pypto-doctor doctor --strict")
         );
+        assert_eq!(called("scripts/pypto-dev.sh run a3 1"), words("scripts/pypto-dev.sh container run a3 1"));
         assert_eq!(called("pypto-install-ptoas --force"), words("pypto-install-ptoas ptoas install --force"));
         assert_eq!(called("target/debug/xtask doctor"), words("target/debug/xtask doctor"));
         for (name, _) in NAMES {

@@ -392,3 +392,16 @@ fn repository(dir: &Path) -> PathBuf {
     git(dir, &["commit", "--quiet", "-m", "one"]);
     dir.to_owned()
 }
+
+#[test]
+fn an_exposed_host_is_announced_to_those_who_want_quiet_too() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "exposed", 120);
+    tidy!(place);
+    place.build("");
+    let exposed = "the container sees all devices and cards of this host";
+    let quiet = place.run(&["--quiet", "--device-access", "privileged", "--", "env"], "");
+    assert!(quiet.success() && quiet.stderr.text().contains(exposed), "{}", quiet.last_words(5));
+    let shell = place.command(&["shell", "a3", "--quiet", "--", "env"], "").run(engine.cx()).unwrap();
+    assert!(shell.success() && shell.stderr.text().contains(exposed), "{}", shell.last_words(5));
+}

@@ -15,7 +15,7 @@ const PLANTED: &str = "plantedproxypass";
 /// Programs of the base that note how they are called.
 const STAND_INS: [(&str, &str); 4] = [
     ("apt-get", ""),
-    ("add-apt-repository", ""),
+    ("add-apt-repository", "echo \"paths=${PYTHONPATH-unset},${LD_LIBRARY_PATH-unset}\" >> /calls"),
     ("g++-15", "echo 15.1.0"),
     (
         "git",
@@ -31,6 +31,9 @@ const STAND_INS: [(&str, &str); 4] = [
 esac"#,
     ),
 ];
+
+/// What the vendor's images have, and programs of the system are not for.
+const CANN_ENVIRONMENT: &str = "ENV PYTHONPATH=/usr/local/Ascend/python: LD_LIBRARY_PATH=/usr/local/Ascend/lib64\n";
 
 /// Our program, as far as the recipe uses it.
 const PROGRAM: &str = r#"#!/bin/bash
@@ -137,7 +140,8 @@ fn push_base(engine: &Engine, base: &str, more: &str) {
         executable(&dir.path().join(name), &format!("#!/bin/bash\necho \"{name} $*\" >> /calls\n{script}\n"));
     }
     let names = STAND_INS.map(|(name, _)| name).join(" ");
-    fs_err::write(dir.path().join("Dockerfile"), format!("FROM {shell}\nCOPY {names} /usr/bin/\n")).unwrap();
+    fs_err::write(dir.path().join("Dockerfile"), format!("FROM {shell}\nCOPY {names} /usr/bin/\n{CANN_ENVIRONMENT}"))
+        .unwrap();
     engine.build(dir.path(), base, &[]);
     engine.ok(&["push", "--quiet", base]);
     engine.ok(&["rmi", base]);
@@ -187,6 +191,8 @@ fn all_stages_are_built_on_a_base_that_stands_in() {
         "apt-get update",
         "ptokit --version",
         "ptokit setup --helpers-only --pypto-home /opt/pypto",
+        "apt-get install --yes --no-install-recommends dirmngr gpg gpg-agent software-properties-common",
+        "add-apt-repository --yes ppa:ubuntu-toolchain-r/test\npaths=unset,unset",
         "apt-get install --yes --no-install-recommends gcc-15 g++-15",
         "git clone --branch main https://github.com/hw-native-sys/pypto.git /workspace/pypto",
         "git -C /workspace/pypto submodule update --init --recursive",
@@ -206,6 +212,9 @@ fn all_stages_are_built_on_a_base_that_stands_in() {
     assert!(manifest.notes.is_empty() && manifest.built.is_some(), "{manifest:?}");
     assert_eq!(manifest.ptoas.as_ref().map(|version| version.as_str()), Some("v0.61"));
     assert_eq!(inside(&engine, &tag, "echo $ACTIVE $PWD"), "yes /workspace");
+    // What is run in it has CANN's paths, in an environment that is activated.
+    let paths = inside(&engine, &tag, "echo $PYTHONPATH $LD_LIBRARY_PATH");
+    assert_eq!(paths, "/usr/local/Ascend/python: /usr/local/Ascend/lib64");
 
     let said = format!("{log}{}{:?}", plan.command("sha256:0").to_shell_line(), plan);
     let history = engine.ok(&["history", "--no-trunc", &tag]);
@@ -381,6 +390,62 @@ fn the_first_model_is_that_of_the_platform_and_never_guessed() {
     for model in ["models/deepseek_v4_1_flash/decode_swa.py", "models/qwen3_14b/decode_fwd.py"] {
         assert!(config.contains(model), "{model}");
     }
+}
+
+#[test]
+fn an_update_is_suggested_where_it_would_pull() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = || {
+        let script = Invocation::new(root().join("docker/scripts/welcome.sh")).env("PYPTO_SRC", dir.path());
+        let output = script.env("PYPTO_PLATFORM", "a5").run(&pto_test::machine()).unwrap();
+        assert!(output.success(), "{}", output.last_words(5));
+        output.stdout.text().into_owned()
+    };
+    assert!(!said().contains("pypto-update"), "there is no checkout");
+    git(dir.path(), &["init", "--quiet"]);
+    git(dir.path(), &["commit", "--quiet", "--allow-empty", "-m", "one"]);
+    assert!(said().contains("bring it up to date: pypto-update"));
+    git(dir.path(), &["checkout", "--quiet", "--detach"]);
+    let detached = said();
+    assert!(detached.contains("newer image") && detached.contains("fresh volume"), "{detached}");
+    assert!(!detached.contains("up to date"), "{detached}");
+}
+
+#[test]
+fn helpers_have_the_names_they_had_as_scripts() {
+    let home = tempfile::tempdir().unwrap();
+    let scripts = root().join("docker/scripts");
+    let call = |name: &str, more: &[&str]| {
+        let helper = Invocation::new(scripts.join(name)).args(more.iter().copied()).env("PYPTO_HOME", home.path());
+        helper.env("PTOKIT_UPDATE_CONTINUES", "1").env("PATH", "/usr/bin:/bin").run(&pto_test::machine()).unwrap()
+    };
+    let missing = call("pypto-dev.sh", &["run"]);
+    assert!(missing.stderr.text().contains("PYPTO_HOME names where"), "{}", missing.last_words(3));
+    let bin = home.path().join("bin");
+    fs_err::create_dir(&bin).unwrap();
+    fs_err::os::unix::fs::symlink(env!("CARGO_BIN_EXE_xtask"), bin.join("ptokit")).unwrap();
+    for (name, verb) in [
+        ("pypto-build.sh", "build"),
+        ("pypto-dev.sh", "container"),
+        ("pypto-doctor.sh", "doctor"),
+        ("pypto-install-ptoas.sh", "ptoas install"),
+        ("pypto-setup.sh", "setup"),
+        ("pypto-update.sh", "update"),
+    ] {
+        let help = call(name, &["--help"]);
+        assert!(
+            help.success() && help.stdout.text().contains(&format!("Usage: cargo xtask {verb}")),
+            "{}",
+            help.last_words(20)
+        );
+    }
+    // What hands an update over says so to whoever goes on.
+    fs_err::remove_file(bin.join("ptokit")).unwrap();
+    executable(&bin.join("ptokit"), "#!/bin/bash\necho \"$PTOKIT_UPDATE_CONTINUES $*\"\n");
+    assert_eq!(call("pypto-update.sh", &["--no-pull", "a b"]).stdout.text(), "1 --no-pull a b\n");
+    fs_err::write(bin.join("pypto-activate.sh"), "ACTIVE=yes\n").unwrap();
+    let shell = Invocation::new("bash").args(["-c", ". \"$0\"; echo $ACTIVE"]).arg(scripts.join("pypto-activate.sh"));
+    assert_eq!(shell.env("PYPTO_HOME", home.path()).run(&pto_test::machine()).unwrap().stdout.text(), "yes\n");
 }
 
 fn git(dir: &Path, args: &[&str]) -> Output {

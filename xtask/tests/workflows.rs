@@ -52,7 +52,8 @@ fn it_starts_when_it_should() {
     assert_eq!(on["push"]["branches"][0].as_str(), Some("main"));
     for event in ["push", "pull_request"] {
         let paths: Vec<_> = on[event]["paths"].as_sequence().unwrap().iter().filter_map(Yaml::as_str).collect();
-        for path in ["docker/**", "toolchain/**", "build-constraints.txt", WORKFLOW] {
+        let ours = ["crates/**", "xtask/**", "Cargo.toml", "Cargo.lock", ".dockerignore"];
+        for path in ["docker/**", "toolchain/**", "build-constraints.txt", WORKFLOW].into_iter().chain(ours) {
             assert!(paths.contains(&path), "{event} is not started by {path}");
         }
     }
@@ -72,9 +73,127 @@ fn who_may_run_code_on_a_host_is_a_list_of_two() {
     assert!(condition.contains(r#"fromJSON('["hw-native-sys/pypto", "luohuan19/pypto"]')"#), "{condition}");
     assert!(condition.contains("github.event.pull_request.head.repo.full_name"), "{condition}");
     let concurrency = &image["concurrency"];
-    assert_eq!(text(concurrency, "group"), "images-${{ matrix.image.name }}");
+    // Of those that wait in a group only the newest is kept: a change must not push a publication out.
+    let group = text(concurrency, "group");
+    assert!(group.starts_with("images-${{ matrix.image.name }}-${{ github.event.pull_request.number ||"), "{group}");
+    assert!(group.contains("(github.event_name != 'workflow_dispatch' || inputs.publish) && 'main'"), "{group}");
     assert_eq!(concurrency["cancel-in-progress"].as_bool(), Some(false));
     assert_eq!(text(image, "runs-on"), "${{ matrix.image.runners }}");
+}
+
+/// The step of that name in the job that runs on hosts with cards.
+fn step<'a>(workflow: &'a Yaml<'_>, name: &str) -> (usize, &'a Yaml<'a>) {
+    let steps = steps(workflow, "image");
+    let at = steps.iter().position(|step| text(step, "name") == name).unwrap_or_else(|| panic!("no step `{name}`"));
+    (at, steps[at])
+}
+
+#[test]
+fn a_host_needs_no_rust_and_is_looked_at_before_the_build() {
+    let source = read(WORKFLOW);
+    let workflow = workflow(&source);
+    let rows = workflow["jobs"]["program"]["strategy"]["matrix"]["include"].as_sequence().unwrap();
+    let machines: BTreeSet<_> = rows.iter().map(|row| (text(row, "architecture"), text(row, "machine"))).collect();
+    // With the C library of the bases.
+    assert_eq!(machines, [("amd64", "ubuntu-22.04"), ("arm64", "ubuntu-22.04-arm")].into());
+    for image in config().images {
+        assert!(machines.iter().any(|(architecture, _)| *architecture == image.architecture), "{}", image.name);
+    }
+    let image = steps(&workflow, "image");
+    for step in &image {
+        let script = text(step, "run");
+        for program in ["cargo", "jq", "python"] {
+            assert!(!script.split(|c: char| !c.is_alphanumeric()).any(|word| word == program), "{script}");
+        }
+    }
+    let (preflight, step_of_it) = step(&workflow, "Preflight");
+    assert!(text(step_of_it, "run").contains("images test \"$IMAGE\" --preflight"));
+    let order = [step(&workflow, "Our program").0, preflight, step(&workflow, "Build").0];
+    assert!(order.is_sorted(), "{order:?}");
+}
+
+#[test]
+fn each_part_of_the_clean_up_is_tried_and_a_failure_is_one() {
+    let source = read(WORKFLOW);
+    let workflow = workflow(&source);
+    let script = text(step(&workflow, "End what is left of this run").1, "run");
+    let dir = tempfile::tempdir().unwrap();
+    let program = |name: &str, text: &str| {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = dir.path().join(name);
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(&path, format!("#!/bin/sh\necho \"${{0##*/}} $*\" >> calls\n{text}\n")).unwrap();
+        fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let run = || {
+        let _ = std::fs::remove_file(dir.path().join("calls"));
+        let shell = Invocation::new("bash").args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script]);
+        let shell =
+            ["IMAGE", "GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"].iter().fold(shell, |shell, name| shell.env(*name, "1"));
+        let path = format!("{}:/usr/bin:/bin", dir.path().display());
+        let ended = shell.env("LOCAL", "local").env("PATH", path).cwd(dir.path()).run(&pto_test::machine()).unwrap();
+        (ended.success(), fs_err::read_to_string(dir.path().join("calls")).unwrap())
+    };
+    program("docker", "");
+    program("target/release/xtask", "");
+    let (passed, calls) = run();
+    assert!(passed && calls.contains("--clean-up\n") && calls.ends_with("docker rmi local\n"), "{calls}");
+    program("target/release/xtask", "exit 3");
+    let (passed, calls) = run();
+    assert!(!passed && calls.ends_with("docker rmi local\n"), "{calls}");
+    program("target/release/xtask", "");
+    program("docker", "[ $1 != rmi ]");
+    assert!(!run().0, "an image that stays is a failure");
+    program("docker", "exit 1");
+    assert!(run().0, "one that was never built is none");
+}
+
+#[test]
+fn git_reads_a_checkout_of_another_user() {
+    let source = read(".github/workflows/ci.yml");
+    let workflow = workflow(&source);
+    let steps = steps(&workflow, "ci");
+    let at = |words: &str| steps.iter().position(|step| text(step, "run").contains(words)).unwrap();
+    assert!(at("--add safe.directory \"$GITHUB_WORKSPACE\"") < at(".ci/run"));
+
+    let dir = tempfile::tempdir().unwrap();
+    let run = |program: &str, args: &[&str]| {
+        let command = Invocation::new(program).args(args.iter().copied()).cwd(dir.path());
+        let command = command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        command.run(&pto_test::machine()).unwrap()
+    };
+    fs_err::create_dir(dir.path().join(".ci")).unwrap();
+    fs_err::copy(root().join(".ci/run"), dir.path().join(".ci/run")).unwrap();
+    assert!(run("git", &["init", "--quiet"]).success() && run("git", &["add", "."]).success());
+    if !run("chown", &["-R", "12345", "."]).success() {
+        return pto_test::skip("only root gives files away");
+    }
+    assert!(!run("git", &["status"]).success(), "git trusts it unasked");
+    let left = run(&dir.path().join(".ci/run").display().to_string(), &["clean"]);
+    assert!(left.stderr.text().contains("A  .ci/run"), "{}", left.last_words(5));
+}
+
+#[test]
+fn an_engine_of_the_suite_has_its_data_on_no_overlay() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["checkout", "home"] {
+        fs_err::create_dir(dir.path().join(name)).unwrap();
+    }
+    let place = |overlays: &str| {
+        let stat = dir.path().join("stat");
+        let script = format!("#!/bin/sh\ncase \"$4\" in {overlays}) echo overlayfs ;; *) echo ext2/ext3 ;; esac\n");
+        fs_err::write(&stat, script).unwrap();
+        fs_err::set_permissions(&stat, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        // The path goes below what is there: `.ci/run` puts Cargo's first.
+        let run = Invocation::new(root().join(".ci/run")).arg("engine_place").env("HOME", dir.path().join("home"));
+        let run = run.env("GITHUB_WORKSPACE", dir.path().join("checkout"));
+        let output =
+            run.env("PATH", format!("{}:/usr/bin:/bin", dir.path().display())).run(&pto_test::machine()).unwrap();
+        output.stdout.text().trim().replace(&dir.path().display().to_string(), "@")
+    };
+    assert_eq!(place("none"), "@");
+    assert_eq!(place("*checkout*"), "@/home");
+    assert_eq!(place("*"), "/tmp");
 }
 
 #[test]
@@ -190,6 +309,15 @@ fn the_documentation_has_the_images_as_they_are() {
     let limits = [config.task_timeout_seconds, config.task_max_seconds].map(|seconds| format!("{seconds} s"));
     assert!(limits.iter().all(|limit| page.contains(limit)), "{limits:?}");
     assert!(page.contains("19:37 UTC") && page.contains("14 days"));
+}
+
+#[test]
+fn a_proxy_that_is_required_has_to_be_named() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    let command = command.args(["images", "plan", "arm-a5"]).current_dir(root()).env_remove("PYPTO_DOCKER_PROXY");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`PYPTO_DOCKER_PROXY` is not set"));
 }
 
 #[test]

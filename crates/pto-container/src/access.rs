@@ -5,7 +5,8 @@ use std::path::Path;
 use std::str::FromStr;
 
 use pto_context::places::{DRIVER_ROOT, driver_root};
-use pto_context::{Context, files};
+use pto_context::{Context, Event, files};
+use pto_platform::Machine;
 use pto_platform::docker::DockerInfo;
 use serde::Serialize;
 
@@ -13,6 +14,8 @@ use crate::error::Error;
 use crate::mount::Mount;
 use crate::series::Series;
 
+/// What a privileged container is, for whoever makes or enters one.
+pub const PRIVILEGED: &str = "the container sees all devices and cards of this host";
 /// What manages cards or tells where the driver is, mounted where it is there: `npu-smi`, its library, the tool and the
 /// addresses of the cards' network, and where the driver was installed.
 const MANAGEMENT: [&str; 7] = [
@@ -111,13 +114,15 @@ impl DeviceAccess {
         };
         let first = cards.first().copied().ok_or(Error::NoCards)?;
         let device = if mode == Mode::Ascend { 0 } else { first };
-        let there = series.link_devices().iter().filter(|device| files::exists(cx, device));
+        let (there, missing): (Vec<_>, Vec<_>) =
+            series.link_devices().iter().partition(|device| files::exists(cx, device));
+        warn_of_missing(cx, info, &missing);
         Ok(Self {
             mode,
             chosen: asked == Access::Auto,
             cards: cards.to_vec(),
             device,
-            devices: there.map(|device| (*device).to_owned()).collect(),
+            devices: there.into_iter().map(|device| (*device).to_owned()).collect(),
             mounts,
         })
     }
@@ -141,8 +146,8 @@ impl DeviceAccess {
             Mode::Privileged => {
                 let why = if self.chosen { ", since the engine knows no `ascend` runtime" } else { "" };
                 format!(
-                    "device access: privileged{why}; the container sees all devices and cards of this host. PYPTO_DEVICE={device} \
-                     makes physical card {device} the default and keeps nobody from using another"
+                    "device access: privileged{why}; {PRIVILEGED}. PYPTO_DEVICE={device} makes physical card {device} the default \
+                     and keeps nobody from using another"
                 )
             }
         }
@@ -160,6 +165,17 @@ impl DeviceAccess {
         options.extend(self.devices.iter().flat_map(|device| ["--device".to_owned(), device.clone()]));
         options
     }
+}
+
+/// Hosts with another processor have none. `missing` are devices that cards of the series have.
+fn warn_of_missing(cx: &Context, info: &DockerInfo, missing: &[&&str]) {
+    let machine = info.architecture.as_deref().and_then(|name| name.parse().ok());
+    if missing.is_empty() || machine != Some(Machine::Aarch64) {
+        return;
+    }
+    let names = missing.iter().map(|device| format!("`{device}`")).collect::<Vec<_>>().join(" and ");
+    let message = format!("this host has no {names}: cards of the container cannot talk to each other through URMA");
+    cx.emit(Event::Warning { message });
 }
 
 fn host_mounts(cx: &Context, needs_driver: bool) -> Result<Vec<Mount>, Error> {

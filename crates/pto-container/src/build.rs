@@ -193,8 +193,19 @@ fn default_tag(series: Series) -> &'static str {
 /// BuildKit where the client has it: it leaves out stages that the target does not need, and keeps their caches.
 fn builder(docker: &Docker) -> Result<Vec<String>, Error> {
     let has_buildx = docker.question(["buildx", "version"]).run(docker.cx())?.success();
-    let words: &[&str] = if has_buildx { &["buildx", "build", "--load"] } else { &["build"] };
-    Ok(words.iter().map(|word| (*word).to_owned()).collect())
+    if !has_buildx {
+        return Ok(vec!["build".to_owned()]);
+    }
+    let help = docker.question(["buildx", "build", "--help"]).run(docker.cx())?.stdout;
+    let mut words = vec!["buildx", "build", "--load"];
+    // An attestation beside the image makes its tag lead to an index, whose digest is not that of the image that was tested.
+    // Older ones make none and know no such option.
+    words.extend(
+        ["--provenance=false", "--sbom=false"]
+            .into_iter()
+            .filter(|word| word.split_once('=').is_some_and(|(option, _)| help.text().contains(option))),
+    );
+    Ok(words.into_iter().map(str::to_owned).collect())
 }
 
 fn require(file: PathBuf, what: &'static str) -> Result<(), Error> {

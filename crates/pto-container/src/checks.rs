@@ -143,12 +143,17 @@ impl Subject<'_> {
         })
     }
 
+    /// What cannot be compared is said: a pair that does not fit shows itself only when the AICPU is used.
     fn pair(&self) -> Option<Finding> {
-        let cann = cann_of(self.image?)?;
-        let file = driver_root(self.cx).join("version.info");
-        let Reading::Text(text) = files::read(self.cx, &file) else { return None };
-        let driver = parse_driver_info(&text).version?;
-        let machine = processor(self.info.architecture.as_deref()?)?;
+        let (cann, driver, machine) = match self.versions(self.image?) {
+            Ok(versions) => versions,
+            Err(why) => {
+                let message =
+                    format!("whether the host's driver goes with the image's CANN was not checked, because {why}");
+                self.cx.emit(Event::Warning { message });
+                return None;
+            }
+        };
         let verdict = supported_pair(&cann, &driver, machine);
         let target = self.series.target();
         let tested: Vec<String> = match &verdict {
@@ -172,6 +177,19 @@ impl Subject<'_> {
         })
     }
 
+    /// CANN, driver and processor, or what is not known of them.
+    fn versions(&self, image: &Image) -> Result<(Version, Version, Machine), String> {
+        let cann = cann_of(image).ok_or("the image does not say its CANN (`PYPTO_CANN_TAG`)")?;
+        let file = driver_root(self.cx).join("version.info");
+        let Reading::Text(text) = files::read(self.cx, &file) else {
+            return Err(format!("`{}` cannot be read", file.display()));
+        };
+        let driver = parse_driver_info(&text).version;
+        let driver = driver.ok_or_else(|| format!("`{}` holds no version", file.display()))?;
+        let machine = self.info.architecture.as_deref().and_then(processor);
+        Ok((cann, driver, machine.ok_or("the engine does not say its processor")?))
+    }
+
     fn in_use(&self) -> Result<Option<Finding>, Error> {
         in_use(self.docker, self.name, &self.access.cards, |name, cards| {
             if self.series == Series::A3 {
@@ -193,6 +211,8 @@ impl Subject<'_> {
     }
 }
 
+/// What the images with legacy tags have.
+const LEGACY_CANN: &str = "9.0.0";
 /// What the room is for that an image takes which is not here.
 pub(crate) const TO_FETCH: &str = "for an image that has to be fetched and unpacked, or built";
 
@@ -240,10 +260,20 @@ fn cards_of(container: &Container) -> Vec<u32> {
     }
 }
 
-/// The CANN release of an image, by the tag of its base: `9.2.0-950-ubuntu22.04-py3.11-devel`.
+/// The CANN release of an image, by the tag of its base: `9.2.0-950-ubuntu22.04-py3.11-devel`. The images that were published
+/// before they said so are told by their own tags.
 fn cann_of(image: &Image) -> Option<Version> {
-    let tag = image.env("PYPTO_CANN_TAG")?;
-    Version::parse(tag.split('-').next()?)
+    let is_legacy = |name: &String| name.rsplit_once(':').is_some_and(|(_, tag)| is_legacy_tag(tag));
+    match image.env("PYPTO_CANN_TAG") {
+        Some(tag) => Version::parse(tag.split('-').next()?),
+        None if image.tags.iter().any(is_legacy) => Version::parse(LEGACY_CANN),
+        None => None,
+    }
+}
+
+/// `a3-dist` and those with a date.
+fn is_legacy_tag(tag: &str) -> bool {
+    tag.strip_prefix("a3-dist").is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 fn is_card(name: &str) -> bool {

@@ -34,7 +34,7 @@ mod shell;
 mod sources;
 mod start;
 
-pub use access::{Access, DeviceAccess, Mode};
+pub use access::{Access, DeviceAccess, Mode, PRIVILEGED};
 pub use build::{BuildPlan, BuildRequest};
 pub use checks::{CheckId, Finding};
 pub use configuration::{Configuration, Difference};

@@ -2,8 +2,13 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use pto_checkout::JobLimits;
-use pto_container::{Access, CheckId, DeviceAccess, Error, Plan, Request, Series, container_name};
+use pto_container::{
+    Access, BuildPlan, BuildRequest, CheckId, DeviceAccess, Error, Plan, Request, Series, container_name,
+};
+use pto_context::{Event, Recorder};
 use pto_process::Invocation;
 use support::{Fake, checkouts, git, repository, values, words};
 
@@ -285,6 +290,94 @@ fn proxies_go_by_name_and_no_word_holds_their_value() {
     let given = Request { proxy: Some("http://planted:secret@proxy:2".to_owned()), ..request };
     let line = fake.plan(&given).lines().unwrap().remove(0);
     assert!(line.contains("HTTPS_PROXY=\"$PYPTO_DOCKER_PROXY\" ") && !line.contains("***"), "{line}");
+}
+
+/// What is said besides, while a plan is made.
+fn warnings(fake: &Fake, request: &Request) -> Vec<String> {
+    let recorder = Arc::new(Recorder::default());
+    Plan::make(&fake.cx().with_events(recorder.clone()), request).unwrap();
+    let warning = |event| if let Event::Warning { message } = event { Some(message) } else { None };
+    recorder.events().into_iter().filter_map(warning).collect()
+}
+
+#[test]
+fn a_pair_that_cannot_be_compared_is_said() {
+    let request = Request::new(Series::A3, vec![0]);
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    assert_eq!(warnings(&fake, &request), Vec::<String>::new());
+    fake.host.file("/usr/local/Ascend/driver/version.info", "nothing\n");
+    let said = warnings(&fake, &request);
+    assert!(
+        said.len() == 1 && said[0].contains("not checked") && said[0].contains("version.info` holds no version"),
+        "{said:?}"
+    );
+    fake.host.var("ASCEND_DRIVER_ROOT", "/nowhere");
+    assert!(warnings(&fake, &request)[0].contains("`/nowhere/version.info` cannot be read"));
+    drop(fake);
+
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let image = |tag: &str| {
+        format!(
+            r#"[{{"Id":"sha256:1","RepoTags":["h/pypto-dev:{tag}"],"Architecture":"arm64","Size":1,"Config":{{"Env":[]}}}}]"#
+        )
+    };
+    fake.host.file("/said/image", &image("mine"));
+    assert!(warnings(&fake, &request)[0].contains("does not say its CANN"));
+    // Images of before the variable have CANN 9.0.0, which goes with one driver.
+    for tag in ["a3-dist", "a3-dist-20260918"] {
+        fake.host.file("/said/image", &image(tag)).file("/usr/local/Ascend/driver/version.info", "Version=26.0.rc1\n");
+        assert_eq!(warnings(&fake, &request), Vec::<String>::new());
+        assert_eq!(fake.plan(&request).findings, []);
+        fake.host.file("/usr/local/Ascend/driver/version.info", "Version=25.6.rc2.b023\n");
+        let findings = fake.plan(&request).findings;
+        assert!(findings[0].check == CheckId::DriverPair && findings[0].found.contains("CANN 9.0.0"), "{findings:?}");
+    }
+}
+
+#[test]
+fn a_missing_device_of_a_link_is_said_where_hosts_have_it() {
+    let said = |fake: &Fake, series| warnings(fake, &Request::new(series, vec![0])).join("\n");
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    assert!(said(&fake, Series::A5).contains("no `/dev/ummu` and `/dev/uburma`"));
+    assert!(!said(&fake, Series::A3).contains("ummu"));
+    fake.host.nodes(&["ummu"]);
+    assert!(said(&fake, Series::A5).contains("no `/dev/uburma`:"));
+    let info =
+        r#"{"ServerVersion":"27","Architecture":"x86_64","DockerRootDir":"/","Runtimes":{"ascend":{"path":"a"}}}"#;
+    fake.host.file("/said/info", info);
+    assert!(!said(&fake, Series::A5).contains("uburma"), "hosts with x86-64 have none");
+}
+
+#[test]
+fn the_other_die_of_a_chip_is_said_on_a3_alone() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let other = fake.plan(&Request { name: Some("other".to_owned()), ..Request::new(Series::A3, vec![3]) });
+    fake.container("other", "running", Some(&other)).listed("other");
+    let said = |series, card| warnings(&fake, &Request::new(series, vec![card])).join("\n");
+    assert!(said(Series::A3, 2).contains("`other` has card 3, which on A3 is the other die of card 2's chip"));
+    assert!(!said(Series::A3, 1).contains("die"));
+    assert!(!said(Series::A5, 2).contains("die"));
+}
+
+#[test]
+fn a_build_makes_no_attestation_where_the_builder_would() {
+    let mut fake = Fake::new(&["runc"]);
+    let context = fake.host.place("/context");
+    for file in ["docker/pypto_dev.Dockerfile", "target/release/xtask"] {
+        fake.host.file(&format!("/context/{file}"), "");
+    }
+    let mut build = |version: &str, help: &str| {
+        fake.host.script("docker", &format!("case \"$*\" in info*) /bin/cat \"$SAID/info\";; 'buildx version') {version};; *--help) echo '{help}';; esac"));
+        let request = BuildRequest { skip: vec![CheckId::Disk], ..BuildRequest::new(Series::A3, context.clone()) };
+        words(&BuildPlan::make(&fake.cx(), &request).unwrap().command("sha256:0"))
+    };
+    let buildx = ["buildx", "build", "--load"];
+    let new = build("true", "--provenance string --sbom string");
+    assert!(has(&new, &[&buildx[..], &["--provenance=false", "--sbom=false"]].concat()), "{new:?}");
+    let old = build("true", "--load");
+    assert!(has(&old, &buildx) && !old.iter().any(|word| word.starts_with("--provenance")), "{old:?}");
+    let classic = build("exit 1", "--provenance");
+    assert!(!classic.iter().any(|word| word.starts_with("--provenance") || word == "buildx"), "{classic:?}");
 }
 
 #[test]

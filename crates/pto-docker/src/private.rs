@@ -43,6 +43,16 @@ impl PrivateDirectory {
         Ok(Self { dir, _alive: alive })
     }
 
+    /// Removes what processes left that were killed, and says how many directories that were. Those of living ones stay.
+    ///
+    /// # Errors
+    /// The place cannot be made or locked, or others can look into it.
+    pub fn remove_left_over(cx: &Context) -> Result<usize, Error> {
+        let home = private_home(cx)?;
+        let _one = Lock::acquire(cx, &home.join("lock"), "Docker configuration").map_err(Error::Lock)?;
+        Ok(remove_left_over(&home))
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         self.dir.path()
@@ -78,14 +88,14 @@ fn lock_of(dir: &Path) -> PathBuf {
 }
 
 /// Removes directories whose maker no longer lives. One that cannot be removed is left to the next run.
-fn remove_left_over(home: &Path) {
+fn remove_left_over(home: &Path) -> usize {
     let entries = fs_err::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.path());
     let ours = entries.filter(|path| path.is_dir() && name(path).starts_with(PREFIX));
-    for dir in ours {
-        if let Ok(Some(_dead)) = Lock::try_acquire(&lock_of(&dir)) {
-            let _ = fs_err::remove_dir_all(&dir);
-        }
-    }
+    let is_removed = |dir: &PathBuf| match Lock::try_acquire(&lock_of(dir)) {
+        Ok(Some(_dead)) => fs_err::remove_dir_all(dir).is_ok(),
+        _ => false,
+    };
+    ours.filter(is_removed).count()
 }
 
 fn name(path: &Path) -> String {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pto_context::Context;
+use pto_docker::PrivateDirectory;
 use pto_process::{Invocation, Running, Stdin};
 use pto_test::host::{Host, PATIENCE};
 
@@ -78,4 +79,23 @@ fn the_next_run_removes_what_a_killed_one_left() {
     let next = login(&host.cx()).run(&host.cx()).unwrap();
     assert!(next.success(), "{}", next.last_words(5));
     assert!(stored(host.root()).is_empty());
+}
+
+#[test]
+fn what_a_killed_process_left_can_be_removed_without_a_login() {
+    let host = host(HANGS);
+    let killed = hanging(&host);
+    signal("KILL", killed.pid());
+    killed.wait().unwrap();
+    assert!(!stored(host.root()).is_empty(), "nothing removes it by itself");
+    assert_eq!(PrivateDirectory::remove_left_over(&host.cx()).unwrap(), 1);
+    assert_eq!(stored(host.root()), Vec::<PathBuf>::new());
+    assert_eq!(PrivateDirectory::remove_left_over(&host.cx()).unwrap(), 0);
+    // One that lives keeps its own.
+    fs_err::remove_file(host.place("/stored")).unwrap();
+    let living = hanging(&host);
+    assert_eq!(PrivateDirectory::remove_left_over(&host.cx()).unwrap(), 0);
+    assert!(!stored(host.root()).is_empty());
+    signal("KILL", living.pid());
+    living.wait().unwrap();
 }

@@ -154,3 +154,47 @@ fn a_commit_without_its_pins_is_not_planned() {
     world.commit("pypto", "git rm -q --cached runtime");
     refused("runtime");
 }
+
+#[test]
+fn git_goes_through_the_proxy_of_the_plan() {
+    let Some(world) = World::new() else { return };
+    let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", proxy.local_addr().unwrap());
+    let heard = std::thread::spawn(move || {
+        use std::io::{Read as _, Write as _};
+        let (mut stream, _) = proxy.accept().unwrap();
+        let mut text = [0; 4096];
+        let length = stream.read(&mut text).unwrap();
+        stream.write_all(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+        // Whoever tries again is refused.
+        drop(proxy);
+        String::from_utf8_lossy(&text[..length]).into_owned()
+    });
+    let config = world.config(|value| value["pypto_lib"]["repository"] = "http://git.invalid/pypto-lib.git".into());
+    let plan = Plan { checkout: world.path("pypto"), source: None, registry: Options::default(), proxy: Some(address) };
+    let images: Vec<_> = config.images.iter().collect();
+    assert!(plan.lock(&world.cx(), &config, &images).is_err());
+    assert!(heard.join().unwrap().starts_with("GET http://git.invalid/pypto-lib.git/info/refs"));
+}
+
+#[test]
+fn what_a_base_needs_of_the_recipe_is_said_at_once() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docker/images.json");
+    let config = Config::load(&file).unwrap().0;
+    let dir = tempfile::tempdir().unwrap();
+    let said = |name: &str| {
+        let recorder = std::sync::Arc::new(pto_context::Recorder::default());
+        let cx = Context::fake("/", [("A", "1")]).with_events(recorder.clone());
+        pto_images::plan::warn_without_patch(&cx, config.image(name).unwrap(), dir.path());
+        format!("{:?}", recorder.events())
+    };
+    for (name, patch) in [
+        ("arm-a2a3", "a2a3/cann92-a2a3-aicpu-class-memaccess.patch"),
+        ("x86-a5", "a5/cann92-a5-aicpu-class-memaccess.patch"),
+    ] {
+        assert!(said(name).contains(patch), "{}", said(name));
+        fs_err::create_dir_all(dir.path().join(patch).parent().unwrap()).unwrap();
+        fs_err::write(dir.path().join(patch), "").unwrap();
+        assert_eq!(said(name), "[]");
+    }
+}

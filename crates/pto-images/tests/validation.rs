@@ -8,7 +8,7 @@ use pto_context::Context;
 use pto_images::Error;
 use pto_images::config::Config;
 use pto_images::plan::Lock;
-use pto_images::validation::{CaseStatus, Results, Run, Validation, clean_up};
+use pto_images::validation::{CaseStatus, Results, Run, Validation, clean_up, preflight};
 use pto_test::engine::{Engine, engine};
 
 const TAG: &str = "ptokit-test/validation:1";
@@ -210,12 +210,77 @@ fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
         assert!(matches!(error, Error::OtherPlan { .. }), "{error}");
     }
 
+    fs_err::remove_file(bench.path("stuck")).unwrap();
+    a_doctor_that_takes_strict_for_nothing_is_no_witness(&bench);
+
     let other = cx.clone().with_var("ASCEND_DRIVER_ROOT", bench.path("nowhere"));
     assert!(matches!(bench.validate(&other), Err(Error::Io { .. })));
     fs_err::write(bench.path("version.info"), "Version=26.0.rc1\n").unwrap();
     assert!(matches!(bench.validate(&cx), Err(Error::OtherHost { .. })));
     fs_err::write(bench.path("version.info"), "nothing that is known\n").unwrap();
     assert!(matches!(bench.validate(&cx), Err(Error::DriverUnknown { .. })));
+}
+
+/// Containers are named by their run, so this is not a test beside the other.
+fn a_doctor_that_takes_strict_for_nothing_is_no_witness(bench: &Bench) {
+    let tag = "ptokit-test/validation:old-doctor";
+    let _removed = bench.engine.image(tag);
+    let labels = bench.lock().labels("x86-a5").unwrap();
+    let labels: Vec<_> = labels.iter().map(|(label, value)| format!("{label}={value}")).collect();
+    let doctor =
+        "printf '#!/bin/bash\\necho all is well\\n' > /usr/bin/pypto-doctor && chmod 755 /usr/bin/pypto-doctor";
+    bench.engine.image_of(tag, &["chmod", "grep"], &format!("LABEL {}\nRUN {doctor}", labels.join(" ")));
+    let results = bench.validate_image(&bench.cx(), tag).unwrap();
+    assert_eq!(results.cases[0].problem.as_deref(), Some("it ended with code 96"), "{results:?}");
+    let log = fs_err::read_to_string(bench.path("output/doctor.log")).unwrap();
+    assert!(log.contains("does not know --strict"), "{log}");
+}
+
+#[test]
+fn a_host_is_looked_at_before_anything_is_built() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    let program = |name: &str, script: &str| {
+        let path = root.join("bin").join(name);
+        fs_err::create_dir_all(root.join("bin")).unwrap();
+        fs_err::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let docker = |runtime: &str| {
+        program("docker", &format!(r#"echo '{{"ServerVersion":"27","Runtimes":{{"{runtime}":{{"path":"x"}}}}}}'"#));
+    };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docker/images.json");
+    let config = Config::load(&file).unwrap().0;
+    let image = config.image("arm-a2a3").unwrap();
+    let cx = pto_test::machine().with_var("PATH", format!("{}:/usr/bin:/bin", root.join("bin").display()));
+    let cx = cx.with_var("ASCEND_DRIVER_ROOT", root).with_var("TMPDIR", root);
+    let cx = cx.with_var("RUNNER_NAME", "227-npu-a2a3-XP-1").with_var("DOCKER_HOST", "unix:///nowhere");
+    let says = |cx: &Context, words: &str| {
+        let error = preflight(cx, image).unwrap_err().to_string();
+        assert!(error.contains(words), "`{words}` is not in `{error}`");
+    };
+    docker("ascend");
+    program("task-submit", "echo 'usage: --find MARK --kill TASK'");
+    fs_err::write(root.join("version.info"), "Version=26.0.rc1\n").unwrap();
+    assert_eq!(preflight(&cx, image).unwrap(), "26.0.rc1");
+    // Where nobody says which runner this is, the driver alone counts.
+    assert!(preflight(&cx.clone().with_var("RUNNER_NAME", ""), image).is_ok());
+    says(&cx.clone().with_var("RUNNER_NAME", "228-npu-a2a3-XP-1"), "227-npu-a2a3-XP-1");
+    docker("runc");
+    says(&cx, "ascend");
+    docker("ascend");
+    program("task-submit", "echo 'usage: --find MARK' >&2");
+    says(&cx, "`--kill`");
+    fs_err::write(root.join("version.info"), "Version=25.6.rc2.b023\n").unwrap();
+    says(&cx, "25.6.rc2.b023");
+    fs_err::write(root.join("version.info"), "Version=26.0.rc1\n").unwrap();
+    fs_err::remove_file(root.join("bin/task-submit")).unwrap();
+    assert!(matches!(preflight(&cx, image), Err(Error::Queue(_))));
+    // Links between cards of A5 are devices of the host.
+    program("task-submit", "echo '--find --kill'");
+    fs_err::write(root.join("version.info"), "Version=25.6.rc2.b023\n").unwrap();
+    let error = preflight(&cx, config.image("arm-a5").unwrap()).unwrap_err().to_string();
+    assert!(error.contains("/dev/ummu"), "{error}");
 }
 
 #[test]
@@ -233,7 +298,12 @@ fn cleaning_up_takes_what_is_of_this_run_and_nothing_else() {
     };
     let (ours, others) = (start(&run), start(&other));
     fs_err::write(bench.path("tasks"), "task-1\ntask-2\n").unwrap();
-    let cleaned = clean_up(&bench.cx(), &run).unwrap();
+    // As a process leaves it that was killed during a login.
+    let cx = bench.cx().with_var("TMPDIR", bench.dir.path());
+    let login = pto_docker::private_home(&cx).unwrap().join("config.dead");
+    fs_err::create_dir(&login).unwrap();
+    let cleaned = clean_up(&cx, &run).unwrap();
+    assert!(cleaned.private_directories == 1 && !login.exists(), "{cleaned:?}");
     assert_eq!((cleaned.containers, cleaned.tasks), (vec![ours], vec!["task-1".to_owned(), "task-2".to_owned()]));
     let calls = fs_err::read_to_string(bench.path("calls")).unwrap();
     assert!(calls.contains("--kill\ntask-1\n") && calls.contains("--kill\ntask-2\n"), "{calls}");

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use pto_container::{Access, CheckId, Configuration, Finding, Plan, Request, Series, Stage};
+use pto_container::{Access, CheckId, Configuration, Finding, Mode, Plan, Request, Series, Stage};
 use serde::Serialize;
 
 use super::{announce, client_line, failure, has_terminal, refuse_json, series, show};
@@ -87,7 +87,11 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
     crate::setup_home::checked_proxy(args.proxy.as_deref())?;
     let plan = Plan::make(&cx, &request(args)).map_err(|error| failure(&cx, error))?;
-    announce(common, &plan.announcement());
+    match plan.access.mode {
+        // Whoever asks for quiet still has to know that all of the host is exposed.
+        Mode::Privileged => anstream::eprintln!("{}", plan.announcement()),
+        Mode::Ascend => announce(common, &plan.announcement()),
+    }
     if args.dry_run {
         return dry_run(common, &plan).map_err(|error| failure(&cx, error))?;
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use pto_container::{container_name, enter_existing};
+use pto_container::{Mode, PRIVILEGED, container_name, enter_existing};
 
 use super::{announce, failure, has_terminal, refuse_json};
 use crate::exit::{Failure, Outcome};
@@ -30,7 +30,14 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let entered = enter_existing(&cx, &name, has_terminal(), &args.command);
     let (session, recorded) = entered.map_err(|error| failure(&cx, error))?;
     if let Some((access, cards)) = recorded.as_ref().and_then(|recorded| recorded.access().zip(recorded.cards())) {
-        announce(common, &format!("device access: {access}, as it was made for physical card {cards}"));
+        let made = format!("as it was made for physical card {cards}");
+        if access == Mode::Privileged.to_string() {
+            anstream::eprintln!(
+                "device access: {access}, {made}; {PRIVILEGED}, and nobody is kept from using another card"
+            );
+        } else {
+            announce(common, &format!("device access: {access}, {made}"));
+        }
     }
     Err(session.begin(&cx).into())
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pto_context::Context;
 use pto_images::config::Image;
 use pto_images::plan::Lock;
-use pto_images::validation::{CaseStatus, CleanedUp, Results, Run, Validation, clean_up};
+use pto_images::validation::{CaseStatus, CleanedUp, Results, Run, Validation, clean_up, preflight};
 use serde::Serialize;
 
 use super::common::{ImageArgs, number};
@@ -17,27 +17,31 @@ use crate::{out, style};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  cargo xtask images test arm-a5 --local pypto-dev:arm-a5 --lock images.lock.json --run 1234\n  \
+                  cargo xtask images test arm-a5 --preflight\n  \
                   cargo xtask images test arm-a5 --run 1234 --clean-up"
 )]
 pub struct Args {
     #[command(flatten)]
     image: ImageArgs,
     /// The image of the engine here, by its name or id
-    #[arg(long, value_name = "NAME", required_unless_present = "clean_up")]
+    #[arg(long, value_name = "NAME", required_unless_present_any = ["clean_up", "preflight"])]
     local: Option<String>,
     /// The plan that it was built from
-    #[arg(long, value_name = "FILE", required_unless_present = "clean_up")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["clean_up", "preflight"])]
     lock: Option<PathBuf>,
     /// The run: its containers and tasks are found by it
-    #[arg(long, value_name = "NUMBER", value_parser = number)]
-    run: String,
+    #[arg(long, value_name = "NUMBER", value_parser = number, required_unless_present = "preflight")]
+    run: Option<String>,
     /// Which attempt of the run this is
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     attempt: u32,
     /// Where logs and results go [default: images/IMAGE-validation below the generated files]
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Run nothing: end the tasks and remove the containers that this run left
+    /// Run nothing: say whether this is a host that the image can be validated on
+    #[arg(long, conflicts_with_all = ["local", "lock", "run", "attempt", "output", "clean_up"])]
+    preflight: bool,
+    /// Run nothing: end the tasks and remove the containers that this run left, and directories with logins of killed processes
     #[arg(long)]
     clean_up: bool,
 }
@@ -56,11 +60,20 @@ struct CleanUpDocument<'a> {
     cleaned_up: &'a CleanedUp,
 }
 
+#[derive(Debug, Serialize)]
+struct PreflightDocument<'a> {
+    schema: &'static str,
+    driver: &'a str,
+}
+
 /// Runs the verb.
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
     let (config, image) = args.image.load_enabled(&cx)?;
-    let run = Run { run: args.run.clone(), attempt: args.attempt, image: image.name.clone() };
+    if args.preflight {
+        return preflighting(&cx, &image, common);
+    }
+    let run = Run { run: args.run.clone().unwrap_or_default(), attempt: args.attempt, image: image.name.clone() };
     let (Some(local), Some(lock), false) = (&args.local, &args.lock, args.clean_up) else {
         return cleaning(&cx, &run, common);
     };
@@ -83,13 +96,25 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     Ok(Outcome::passed_if(passed))
 }
 
+fn preflighting(cx: &Context, image: &Image, common: &Common) -> Result<Outcome, Failure> {
+    let driver = preflight(cx, image)?;
+    if common.json {
+        out::json(&PreflightDocument { schema: "ptokit.images-test/1", driver: &driver })?;
+    } else {
+        out::text(&format!("{} `{}` can be validated here: driver {driver}\n", style::good("ok"), image.name))?;
+    }
+    Ok(Outcome::Passed)
+}
+
 fn cleaning(cx: &Context, run: &Run, common: &Common) -> Result<Outcome, Failure> {
     let cleaned_up = clean_up(cx, run)?;
     if common.json {
         out::json(&CleanUpDocument { schema: "ptokit.images-test/1", cleaned_up: &cleaned_up })?;
     } else {
         let (tasks, containers) = (cleaned_up.tasks.len(), cleaned_up.containers.len());
-        out::text(&format!("{} ended {tasks} tasks, removed {containers} containers\n", style::good("ok")))?;
+        let private = cleaned_up.private_directories;
+        let text = format!("ended {tasks} tasks, removed {containers} containers and {private} private directories");
+        out::text(&format!("{} {text}\n", style::good("ok")))?;
     }
     Ok(Outcome::Passed)
 }

@@ -1,6 +1,7 @@
 //! `images validate`.
 
 use pto_images::config::{Config, Finding, Findings, Severity};
+use pto_images::plan::warn_without_patch;
 use serde::Serialize;
 
 use super::common::FileArgs;
@@ -29,6 +30,7 @@ struct Document<'a> {
 struct Row<'a> {
     name: &'a str,
     enabled: bool,
+    architecture: &'a str,
     needs: &'a [String],
     runners: &'a [String],
     driver: Option<&'a str>,
@@ -43,6 +45,9 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         Ok((config, findings)) => (Some(config), findings),
         Err(findings) => (None, findings),
     };
+    let patches = findings.file.with_file_name("patches");
+    let enabled = config.iter().flat_map(|config| &config.images).filter(|image| image.enabled);
+    enabled.for_each(|image| warn_without_patch(&cx, image, &patches));
     if common.json {
         out::json(&document(config.as_ref(), &findings))?;
     } else {
@@ -55,6 +60,7 @@ fn document<'a>(config: Option<&'a Config>, findings: &'a Findings) -> Document<
     let images = config.into_iter().flat_map(|config| &config.images).map(|image| Row {
         name: &image.name,
         enabled: image.enabled,
+        architecture: &image.architecture,
         needs: &image.needs,
         runners: &image.runners,
         driver: image.driver.as_deref(),

@@ -5,6 +5,7 @@
 mod base;
 pub(crate) mod labels;
 mod lock;
+mod patches;
 mod snapshot;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use pto_context::Context;
 use pto_platform::files::{parse_pto_isa_pin, parse_versions_env};
 
 pub use lock::{Base, Lock, LockedImage, LockedSource, Ptoas};
+pub use patches::warn_without_patch;
 
 use crate::config::{Config, Image};
 use crate::error::Error;
@@ -68,6 +70,8 @@ impl Plan {
             None => cx.clone(),
         };
         let commit = snapshot::head(&cx, &self.checkout)?;
+        let patches = self.checkout.join("docker/patches");
+        images.iter().for_each(|image| warn_without_patch(&cx, image, &patches));
         let pypto = self.pypto(&cx, config, &commit)?;
         let source = Snapshot::of(&cx, &pypto.repository, &pypto.commit)?;
         let runtime = runtime(&cx, &source, &pypto)?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pto_context::Context;
-use pto_docker::Docker;
+use pto_docker::{Docker, PrivateDirectory};
 use pto_process::{Invocation, Output};
 use serde::Serialize;
 
@@ -21,6 +21,8 @@ pub struct CleanedUp {
     pub tasks: Vec<String>,
     /// Containers.
     pub containers: Vec<String>,
+    /// How many private directories, which may hold a login, were left by processes that were killed. They have no mark.
+    pub private_directories: usize,
 }
 
 /// Ends the tasks and removes the containers of one run, and of no other. Caches and images stay.
@@ -29,8 +31,10 @@ pub struct CleanedUp {
 /// The queue or the engine does not answer.
 pub fn clean_up(cx: &Context, run: &Run) -> Result<CleanedUp, Error> {
     let mark = run.mark();
+    // First: whatever does not answer below, no login stays.
+    let private_directories = PrivateDirectory::remove_left_over(cx)?;
     let found = queue(cx, &["--find", &mark])?;
-    let mut cleaned = CleanedUp::default();
+    let mut cleaned = CleanedUp { private_directories, ..CleanedUp::default() };
     for task in found.stdout.text().split_whitespace() {
         // One that has ended meanwhile is as good as ended by us.
         queue(cx, &["--kill", task])?;

@@ -6,10 +6,12 @@
 
 mod cases;
 mod clean_up;
+mod preflight;
 mod results;
 mod run;
 
 pub use cases::{Case, Reservation};
 pub use clean_up::{CleanedUp, clean_up};
+pub use preflight::preflight;
 pub use results::{CaseResult, CaseStatus, Results};
 pub use run::{Run, Validation};

@@ -6,19 +6,17 @@ use std::time::Instant;
 use pto_context::places::driver_root;
 use pto_context::{Context, Event};
 use pto_docker::Docker;
-use pto_platform::files::parse_driver_info;
 use pto_process::{Output, Status};
 
 use super::cases::{Case, PASS, Reservation, reservations};
 use super::clean_up::clean_up;
+use super::preflight::host;
 use super::results::{CaseResult, CaseStatus, Results};
 use crate::config::{Config, Image};
 use crate::error::Error;
 use crate::plan::{Lock, labels};
 use crate::registry::{Digest, Platform};
 
-/// Which runner of the workflow this is.
-const RUNNER_VARIABLE: &str = "RUNNER_NAME";
 /// The file in the directory of a validation.
 const RESULTS: &str = "results.json";
 
@@ -63,7 +61,7 @@ impl Validation<'_> {
     /// # Errors
     /// The host is not the one that the configuration names, or nothing could be run.
     pub fn run(&self, cx: &Context) -> Result<Results, Error> {
-        let driver = self.host(cx)?;
+        let driver = host(cx, self.image)?;
         let id = self.id(cx)?;
         fs_err::create_dir_all(&self.output).map_err(Error::io("make the directory of results"))?;
         let output = fs_err::canonicalize(&self.output).map_err(Error::io("find the directory of results"))?;
@@ -109,29 +107,6 @@ impl Validation<'_> {
             cx.emit(Event::Finished { task, message });
         }
         Ok(())
-    }
-
-    /// The driver's version, if this host is the one that is meant.
-    fn host(&self, cx: &Context) -> Result<String, Error> {
-        let other = |what: &'static str, found: String, expected: &str| Error::OtherHost {
-            what,
-            found,
-            expected: expected.to_owned(),
-        };
-        if let (Some(expected), Some(found)) = (&self.image.runner_name, cx.var(RUNNER_VARIABLE))
-            && *expected != found
-        {
-            return Err(other("the runner", found, expected));
-        }
-        let unknown = |problem: String| Error::DriverUnknown { problem };
-        let not_named = || unknown(format!("the configuration of `{}` does not name it", self.image.name));
-        let expected = self.image.driver.as_deref().ok_or_else(not_named)?;
-        let root = driver_root(cx);
-        let file = cx.under_root(root.join("version.info"));
-        let text = fs_err::read_to_string(&file).map_err(Error::io("read the driver's version"))?;
-        let found = parse_driver_info(&text).version.map(|version| version.to_string());
-        let found = found.ok_or_else(|| unknown(format!("`{}` holds no version", file.display())))?;
-        if found == expected { Ok(found) } else { Err(other("the driver", found, expected)) }
     }
 
     fn id(&self, cx: &Context) -> Result<Digest, Error> {

@@ -1,0 +1,26 @@
+//! What a base is known to need of the recipe, said before hours of build.
+
+use std::path::Path;
+
+use pto_context::{Context, Event};
+
+use crate::config::Image;
+
+/// The CANN whose GNU compiler warns of the runtime's AICPU sources.
+const CANN: &str = "9.2";
+
+/// Warns if the patch that an image's CANN needs is not among those of its platform in `patches`.
+pub fn warn_without_patch(cx: &Context, image: &Image, patches: &Path) {
+    let (platform, cann) = (&image.validation_platform, &image.cann_version);
+    let needed = patches.join(platform).join(format!("cann92-{platform}-aicpu-class-memaccess.patch"));
+    if !cann.starts_with(CANN) || needed.is_file() {
+        return;
+    }
+    let message = format!(
+        "`{}` is built on CANN {cann}, and there is no `{}`: without this exception from a warning the runtime is known not to \
+         build there, unless upstream has it by now",
+        image.name,
+        needed.display()
+    );
+    cx.emit(Event::Warning { message });
+}

@@ -1,0 +1,3 @@
+#!/usr/bin/env bash
+# pypto-dev.sh: pypto-dev, by the name it had as a script.
+exec "$(dirname "$(readlink -f "$0")")/helper.sh" pypto-dev "container" "$@"
