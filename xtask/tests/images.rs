@@ -220,6 +220,59 @@ fn secrets_appear_nowhere() {
 }
 
 #[test]
+fn records_of_something_else_move_nothing_and_tell_nobody_a_password() {
+    let Some(it) = Publishing::start("others") else { return };
+    let (one, two) = (it.image("one"), it.image("two"));
+    it.publish(&one, 1).passed();
+    it.upload_only(&two, 2).passed();
+    let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    stranger.set_nonblocking(true).unwrap();
+    let elsewhere = format!("{}/a/b", stranger.local_addr().unwrap());
+    let file = it.record("2");
+    let text = fs_err::read_to_string(&file).unwrap();
+    let of = |key: &str, value: &str| {
+        let mut record: serde_json::Value = serde_json::from_str(&text).unwrap();
+        record[key] = value.into();
+        record.to_string()
+    };
+    let newer = text.replace("ptokit.images-record/1", "ptokit.images-record/9");
+    for (content, expected) in [
+        (of("image", "arm-a5"), "its image is `arm-a5`, expected `x86-a5`"),
+        (of("tag", "a3-dist"), "its tag is `a3-dist`, expected `x86-a5-cann9.2-dist`"),
+        (of("repository", &elsewhere), "its repository is `127.0.0.1:"),
+        (of("temporary", PREVIOUS), "is no tag of an upload of `x86-a5-cann9.2-dist`"),
+        (newer, "its schema is `ptokit.images-record/9`, expected `ptokit.images-record/1`"),
+        ("{".to_owned(), "it is no JSON: "),
+        (String::new(), "it is no JSON: "),
+        ("null".to_owned(), "it has no `schema`"),
+    ] {
+        fs_err::write(&file, content).unwrap();
+        for args in [&["promote", "x86-a5"][..], &["promote", "x86-a5", "--resume"], &["status", "x86-a5"]] {
+            let ran = it.run(args, "2");
+            assert_eq!(ran.code, Some(2), "{expected}: {ran:?}");
+            assert!(ran.stdout.contains(expected) && ran.stdout.contains("\"hint\""), "{expected}: {ran:?}");
+        }
+    }
+    // A pipe in its place is nothing to wait for.
+    fs_err::remove_file(&file).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    let ran = it.run(&["promote", "x86-a5"], "2");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    fs_err::remove_file(&file).unwrap();
+    assert_eq!((it.config(TAG), it.config(PREVIOUS)), (Some(one.id), None));
+    assert_eq!(stranger.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "the stranger was asked");
+
+    // As it was, it is finished, once.
+    fs_err::write(&file, text).unwrap();
+    let unfinished = it.run(&["status", "x86-a5"], "2");
+    assert_eq!(unfinished.code, Some(1), "{unfinished:?}");
+    it.run(&["promote", "x86-a5"], "2").passed();
+    assert_eq!(it.config(TAG), Some(two.id));
+    let over = it.run(&["promote", "x86-a5"], "2");
+    assert!(over.code == Some(2) && over.stdout.contains("has come to its end"), "{over:?}");
+}
+
+#[test]
 fn two_at_once_do_not_run() {
     let Some(it) = Publishing::start("two") else { return };
     let (one, two) = (it.image("one"), it.image("two"));

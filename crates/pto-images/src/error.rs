@@ -198,6 +198,18 @@ pub enum Error {
         /// `promotion`, `rollback`.
         kind: &'static str,
     },
+    /// A promotion is to begin that came to its end.
+    #[error("the promotion in `{}` has come to its end", .dir.display())]
+    Over {
+        /// The directory with its records.
+        dir: PathBuf,
+    },
+    /// An upload was killed, or not compared.
+    #[error("the upload to `{tag}` came to no end, so there is nothing to promote")]
+    NotUploaded {
+        /// The tag of the upload.
+        tag: String,
+    },
     /// There are no records of a promotion.
     #[error("`{}` holds no records of a publication", .dir.display())]
     NoRecords {
@@ -210,6 +222,36 @@ pub enum Error {
         /// The file.
         file: PathBuf,
         /// What is wrong with it.
+        problem: String,
+    },
+    /// A document that was named cannot be read.
+    #[error("cannot read `{}`", .file.display())]
+    Unread {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The records are of something else than what was asked for.
+    #[error("`{}` is of another publication: {found}", .file.display())]
+    OtherRecords {
+        /// The file.
+        file: PathBuf,
+        /// What it is of, and what was expected.
+        found: String,
+    },
+    /// Another process validates into the same directory.
+    #[error("another validation is at work in `{}`", .dir.display())]
+    BusyOutput {
+        /// The directory of logs and results.
+        dir: PathBuf,
+    },
+    /// The queue did not do what it was asked.
+    #[error("`{command}`: {problem}")]
+    Tasks {
+        /// What was asked.
+        command: String,
+        /// What is wrong with the answer.
         problem: String,
     },
     /// A file could not be read or written.
@@ -245,7 +287,11 @@ impl Error {
             Self::Queue(_) | Self::NoImage { .. } => Fault::Machine,
             Self::Git(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Git(_) => Fault::Machine,
-            Self::NoRecords { .. } | Self::Records { .. } | Self::Begun { .. } => Fault::Input,
+            Self::NoRecords { .. } | Self::Records { .. } | Self::OtherRecords { .. } | Self::Begun { .. } => {
+                Fault::Input
+            }
+            Self::Unread { .. } | Self::Over { .. } | Self::NotUploaded { .. } => Fault::Input,
+            Self::BusyOutput { .. } | Self::Tasks { .. } => Fault::Machine,
             Self::NoProxy
             | Self::NoPin { .. }
             | Self::Base { .. }
@@ -316,7 +362,26 @@ impl Error {
             Self::NoPin { .. } | Self::Base { .. } => {
                 "what is built has to be a commit of PyPTO with its pins, on a base for the platform".to_owned()
             }
-            Self::Records { .. } | Self::Io { .. } | Self::Interrupted => return None,
+            Self::Over { .. } => {
+                "`cargo xtask images status` shows what is current; `cargo xtask images publish` begins \
+                another one, and `cargo xtask images rollback` goes back"
+                    .to_owned()
+            }
+            Self::NotUploaded { .. } => "nothing was moved; `cargo xtask images publish` uploads it again".to_owned(),
+            Self::Unread { .. } => "name the file that the step before has written".to_owned(),
+            Self::Records { file, .. } => format!(
+                "take another copy of it, or move it away: `mv {0} {0}.broken`; what is published is in the registry, and \
+                 `cargo xtask images status` shows it",
+                file.display()
+            ),
+            Self::OtherRecords { .. } => {
+                "name the directory of this image: `--records DIR`, and its repository if that is \
+                not the configuration's: `--repository HOST/PATH`"
+                    .to_owned()
+            }
+            Self::BusyOutput { .. } => "wait for it, or name another directory: `--output DIR`".to_owned(),
+            Self::Tasks { .. } => "look at the queue, and end what is left of this run by hand".to_owned(),
+            Self::Io { .. } | Self::Interrupted => return None,
         })
     }
 }

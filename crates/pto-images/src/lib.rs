@@ -4,6 +4,7 @@
 //! This crate must not know kernels, how a developer starts a container, nor the command line.
 
 pub mod config;
+mod document;
 mod error;
 pub mod plan;
 pub mod promote;

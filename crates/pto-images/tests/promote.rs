@@ -187,7 +187,7 @@ fn what_was_not_tested_is_not_promoted() {
         let error =
             bench.uploaded(uploaded, tested).compare(&bench.cx(), &bench.options(), &bench.records()).unwrap_err();
         assert!(matches!(error, Error::NotTheTested { .. }), "{error}");
-        assert!(matches!(bench.promote(Finish::Begin), Err(Error::NoRecords { .. })));
+        assert!(matches!(bench.promote(Finish::Begin), Err(Error::NotUploaded { .. })));
     }
     // The configuration is right, and the engine uploaded another manifest.
     let mut uploaded = bench.uploaded("new", "new");

@@ -211,6 +211,10 @@ fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
     }
 
     fs_err::remove_file(bench.path("stuck")).unwrap();
+    // What another validation writes into the same directory would be taken for what this one found.
+    let other = pto_store::Lock::try_acquire(&bench.path("output/.ptokit-validation.lock")).unwrap().unwrap();
+    assert!(matches!(bench.validate(&cx), Err(Error::BusyOutput { .. })));
+    drop(other);
     a_doctor_that_takes_strict_for_nothing_is_no_witness(&bench);
 
     let other = cx.clone().with_var("ASCEND_DRIVER_ROOT", bench.path("nowhere"));
@@ -290,7 +294,8 @@ fn cleaning_up_takes_what_is_of_this_run_and_nothing_else() {
     let bench = Bench::new(engine);
     let _removed = bench.engine.image(tag);
     bench.engine.image_of(tag, &["sleep"], "");
-    let run = Bench::run();
+    // Of its own: a validation beside it has containers too.
+    let run = Run { run: "78".to_owned(), ..Bench::run() };
     let other = Run { attempt: 22, ..run.clone() };
     let start = |run: &Run| {
         let label = format!("ptokit.images.run={}", run.mark());
@@ -309,4 +314,25 @@ fn cleaning_up_takes_what_is_of_this_run_and_nothing_else() {
     assert!(calls.contains("--kill\ntask-1\n") && calls.contains("--kill\ntask-2\n"), "{calls}");
     assert!(bench.engine.ok(&["ps", "--quiet", "--no-trunc"]).contains(&others), "another run's container lives on");
     bench.engine.ok(&["rm", "--force", &others]);
+
+    // Words are no tasks, and a queue that refuses is no queue that has ended something.
+    fs_err::remove_file(bench.path("calls")).unwrap();
+    fs_err::write(bench.path("tasks"), "0 tasks match; 3 tasks of other users are running\n").unwrap();
+    assert_eq!(clean_up(&cx, &run).unwrap().tasks, Vec::<String>::new());
+    let calls = fs_err::read_to_string(bench.path("calls")).unwrap();
+    assert!(!calls.contains("--kill"), "{calls}");
+    let refused = || match clean_up(&cx, &run) {
+        Err(Error::Tasks { command, problem }) => format!("{command}: {problem}"),
+        other => panic!("{other:?}"),
+    };
+    bench.program("task-submit", "case \"$1\" in --find) echo 4711;; --kill) echo 'not yours' >&2; exit 5;; esac");
+    let said = refused();
+    assert!(said.contains("--kill 4711") && said.contains("not yours"), "{said}");
+    bench.program("task-submit", "echo 'usage: task-submit'; exit 2");
+    let said = refused();
+    assert!(said.contains("--find ptokit-images-x86-a5-r78-a2-x") && said.contains("usage"), "{said}");
+    // It had ended before it could be killed.
+    let gone = "case \"$1\" in --find) [ -e \"$BENCH/gone\" ] || echo 4711;; --kill) : >\"$BENCH/gone\"; exit 5;; esac";
+    bench.program("task-submit", gone);
+    assert_eq!(clean_up(&cx, &run).unwrap().tasks, ["4711"]);
 }

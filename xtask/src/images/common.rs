@@ -7,6 +7,7 @@ use pto_context::{Context, with_causes};
 use pto_images::config::{Config, FILE, Image, Severity};
 use pto_images::promote::{Record, Records, Upstream};
 use pto_images::registry::{BadRepository, Credentials, Options, PlainHttp, Repository};
+use pto_process::shell_word;
 use pto_store::Store;
 
 use crate::exit::Failure;
@@ -162,25 +163,39 @@ impl AccessArgs {
 }
 
 impl RecordArgs {
-    /// The directory.
-    pub fn records(&self, cx: &Context, image: &Image) -> Records {
-        let usual = || generated_dir(cx).join("images").join(&image.name);
-        Records::in_dir(self.records.clone().unwrap_or_else(usual))
+    /// The directory, with records of this image in this repository.
+    pub fn records(&self, cx: &Context, image: &Image, repository: &Repository) -> Records {
+        self.named_or(cx, &image.name).about(&image.name, repository, &image.names())
     }
 
     /// The same for something else that is done with the image: its usual place is another one.
-    pub fn beside(&self, cx: &Context, image: &Image, what: &str) -> Records {
-        let usual = || generated_dir(cx).join("images").join(format!("{}-{what}", image.name));
-        Records::in_dir(self.records.clone().unwrap_or_else(usual))
+    pub fn beside(&self, cx: &Context, image: &Image, repository: &Repository, what: &str) -> Records {
+        self.named_or(cx, &format!("{}-{what}", image.name)).about(&image.name, repository, &image.names())
     }
 
     /// Only if it was named, or if there is something in it about this repository.
     pub fn existing(&self, cx: &Context, image: &Image, repository: &Repository) -> Result<Option<Records>, Failure> {
-        let records = self.records(cx, image);
         let is_about_it = |record: Record| record.repository == *repository;
-        let is_there = self.records.is_some() || records.load()?.is_some_and(is_about_it);
-        Ok(is_there.then_some(records))
+        let is_there = self.records.is_some() || self.named_or(cx, &image.name).load()?.is_some_and(is_about_it);
+        Ok(is_there.then(|| self.records(cx, image, repository)))
     }
+
+    fn named_or(&self, cx: &Context, name: &str) -> Records {
+        Records::in_dir(self.records.clone().unwrap_or_else(|| generated_dir(cx).join("images").join(name)))
+    }
+
+    /// As it was typed.
+    fn typed(&self) -> Option<String> {
+        self.records.as_ref().map(|dir| format!(" --records {}", shell_word(&dir.to_string_lossy())))
+    }
+}
+
+/// What was typed of where an image is, for a command that goes on with it.
+pub fn typed(image: &ImageArgs, registry: &RegistryArgs, records: &RecordArgs) -> String {
+    let config = image.file.config.as_ref().map(|file| format!(" --config {}", shell_word(&file.to_string_lossy())));
+    let repository = registry.repository.as_ref().map(|repository| format!(" --repository {}", shell_word(repository)));
+    let plain = registry.access.plain_http.then(|| " --plain-http".to_owned());
+    [config, repository, plain, records.typed()].into_iter().flatten().collect()
 }
 
 /// Locks that all processes of this machine share.

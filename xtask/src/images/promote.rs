@@ -3,7 +3,7 @@
 use pto_images::promote::{Finish, Promotion, PromotionReport};
 use serde::Serialize;
 
-use super::common::{AccessArgs, ImageArgs, RecordArgs, locks, upstream};
+use super::common::{ImageArgs, RecordArgs, RegistryArgs, locks, upstream};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
@@ -22,7 +22,7 @@ pub struct Args {
     #[arg(long, requires = "resume")]
     undo: bool,
     #[command(flatten)]
-    access: AccessArgs,
+    registry: RegistryArgs,
     #[command(flatten)]
     records: RecordArgs,
 }
@@ -39,10 +39,10 @@ struct Document<'a> {
 /// Runs the verb.
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
-    let (_, image) = args.image.load(&cx)?;
+    let (config, image) = args.image.load(&cx)?;
     let promotion = Promotion {
-        records: args.records.records(&cx, &image),
-        registry: args.access.options()?,
+        records: args.records.records(&cx, &image, &args.registry.repository(&config)?),
+        registry: args.registry.options()?,
         upstream: upstream(&cx),
         locks: locks(&cx)?,
     };

@@ -66,7 +66,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
             commit: results.recipe.clone(),
         },
         tested: results.id,
-        records: args.records.records(&cx, &image),
+        records: args.records.records(&cx, &image, &args.registry.repository(&config)?),
         registry: args.registry.options()?,
         upstream: upstream(&cx),
         locks: locks(&cx)?,

@@ -37,7 +37,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         image: image.name.clone(),
         repository: args.registry.repository(&config)?,
         names: image.names(),
-        records: args.records.beside(&cx, &image, "rollback"),
+        records: args.records.beside(&cx, &image, &args.registry.repository(&config)?, "rollback"),
         registry: args.registry.options()?,
         locks: locks(&cx)?,
     };

@@ -4,7 +4,7 @@ use pto_images::promote::{Begun, State, Status, TagFact, status};
 use pto_images::registry::Client;
 use serde::Serialize;
 
-use super::common::{ImageArgs, RecordArgs, RegistryArgs};
+use super::common::{ImageArgs, RecordArgs, RegistryArgs, typed};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
@@ -40,22 +40,26 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     if common.json {
         out::json(&Document { schema: "ptokit.images-status/1", status: &status, settled })?;
     } else {
-        out::text(&text(&status, &image.name))?;
+        let typed = typed(&args.image, &args.registry, &args.records);
+        out::text(&text(&status, &image.name, &typed))?;
     }
     Ok(Outcome::passed_if(settled))
 }
 
-fn text(status: &Status, image: &str) -> String {
+fn text(status: &Status, image: &str, typed: &str) -> String {
     let mut lines = vec![status.reference.clone()];
     lines.push(format!("  current   {}", fact(&status.current, "nothing was published yet")));
     lines.push(format!("  previous  {}", fact(&status.previous, "nothing yet")));
     for temporary in &status.temporary {
-        let what =
-            if temporary.is_current { "current; only the tag is left over" } else { "uploaded and not promoted" };
+        let what = match (temporary.is_current, temporary.is_previous) {
+            (true, _) => "current; only the tag is left over",
+            (_, true) => "the version before; only the tag is left over",
+            _ => "uploaded and not promoted",
+        };
         lines.push(format!("  upload    {} {}: {what}", temporary.tag, temporary.digest));
     }
     lines.extend(status.begun.iter().map(|begun| format!("  {:<9} {}", begun.kind.name(), stands(begun))));
-    match next(status, image) {
+    match next(status, image, typed) {
         Some(next) => lines.push(format!("{} {next}", style::hint("do:"))),
         None => lines.push(format!("{} nothing is left to do", style::good("ok"))),
     }
@@ -80,22 +84,23 @@ fn stands(begun: &Begun) -> &'static str {
     }
 }
 
-/// What to do, if there is something.
-fn next(status: &Status, image: &str) -> Option<String> {
-    let resume = || Some(format!("cargo xtask images promote {image} --resume --password-stdin"));
+/// What to do, if there is something, with what was typed of where it is.
+fn next(status: &Status, image: &str, typed: &str) -> Option<String> {
+    let resume = || Some(format!("cargo xtask images promote {image} --resume{typed} --password-stdin"));
     match &status.begun {
         Some(begun) if !begun.over && begun.state == State::Foreign => {
             Some("publish again: a new publication begins from where the tags are".to_owned())
         }
         Some(begun) if !begun.over && begun.candidate.is_none() => {
-            Some(format!("cargo xtask images publish {image} ..."))
+            Some(format!("cargo xtask images publish {image}{typed} ..."))
         }
         Some(begun) if !begun.over && begun.kind == pto_images::promote::Kind::Promotion => resume(),
-        Some(begun) if !begun.over => Some(format!("cargo xtask images rollback {image} --password-stdin")),
-        _ if !status.temporary.is_empty() => {
+        Some(begun) if !begun.over => Some(format!("cargo xtask images rollback {image}{typed} --password-stdin")),
+        _ if status.temporary.iter().any(|left| !left.is_current && !left.is_previous) => {
             Some("delete the tags of uploads by name in the registry, or promote the one that is meant".to_owned())
         }
-        _ if status.current.is_none() => Some(format!("cargo xtask images publish {image} ...")),
+        _ if !status.temporary.is_empty() => Some("delete the tags of uploads by name in the registry".to_owned()),
+        _ if status.current.is_none() => Some(format!("cargo xtask images publish {image}{typed} ...")),
         _ => None,
     }
 }

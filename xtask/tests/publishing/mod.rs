@@ -235,6 +235,11 @@ impl Publishing {
         ran
     }
 
+    /// What was written down under a name.
+    pub fn record(&self, records: &str) -> PathBuf {
+        self.path(&format!("records-{records}")).join("record.json")
+    }
+
     pub fn second(&self, args: [&str; 2], records: &str) -> Second {
         Second(self.invocation(&args, records))
     }

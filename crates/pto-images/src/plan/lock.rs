@@ -7,6 +7,7 @@ use std::path::Path;
 use pto_context::{Readable, write_whole};
 use serde::{Deserialize, Serialize};
 
+use crate::document;
 use crate::error::Error;
 use crate::promote::Recipe;
 use crate::registry::{Digest, Platform};
@@ -103,14 +104,7 @@ impl Lock {
     /// # Errors
     /// It cannot be read or is malformed.
     pub fn load(file: &Path) -> Result<Self, Error> {
-        let text = fs_err::read_to_string(file).map_err(Error::io("read the plan"))?;
-        let malformed = |problem: String| Error::Records { file: file.to_owned(), problem };
-        let lock: Self = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
-        if lock.schema == SCHEMA {
-            Ok(lock)
-        } else {
-            Err(malformed(format!("its schema is `{}`, expected `{SCHEMA}`", lock.schema)))
-        }
+        document::load(file, SCHEMA)
     }
 
     /// Writes it, whole or not at all.

@@ -165,6 +165,9 @@ impl Promotion {
     /// The same for a caller that holds the lock.
     pub(crate) fn run_locked(&self, cx: &Context, finish: Finish) -> Result<PromotionReport, Error> {
         let record = self.records.require()?;
+        if finish == Finish::Begin && record.kind == Kind::Promotion && record.is_over() {
+            return Err(Error::Over { dir: self.records.dir().to_owned() });
+        }
         if record.kind != Kind::Promotion || (finish == Finish::Begin && record.before.is_some()) {
             return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: record.kind.name() });
         }
@@ -201,7 +204,7 @@ pub(super) fn standing(cx: &Context, records: &Records, registry: &Options, reco
 impl<'a> Run<'a> {
     /// Reads where the tags lead, and writes it down if this is the first time.
     fn open(cx: &'a Context, records: &'a Records, client: &'a Client, mut record: Record) -> Result<Self, Error> {
-        let not_uploaded = || Error::NoRecords { dir: records.dir().to_owned() };
+        let not_uploaded = || Error::NotUploaded { tag: record.temporary.clone().unwrap_or_default() };
         let candidate = record.candidate.as_ref().ok_or_else(not_uploaded)?;
         let candidate = records.kept(&record, &candidate.manifest)?;
         let (before, just_read) = match &record.before {

@@ -9,6 +9,7 @@ use pto_context::{Readable, write_whole};
 use serde::{Deserialize, Serialize};
 
 use super::tags::Names;
+use crate::document;
 use crate::error::Error;
 use crate::registry::{Digest, Manifest, Repository};
 
@@ -21,6 +22,33 @@ const MANIFESTS: &str = "manifests";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Records {
     dir: PathBuf,
+    /// What they have to be about; anything if nothing is said.
+    about: Option<About>,
+}
+
+/// An image of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct About {
+    image: String,
+    repository: Repository,
+    names: Names,
+}
+
+impl About {
+    /// What in a record is of something else: what was found, and what was expected. A record is a file like any other, and
+    /// decides which tags are moved, and who is told a password.
+    fn differs(&self, record: &Record) -> Option<String> {
+        let (repository, expected) = (record.repository.to_string(), self.repository.to_string());
+        let facts = [
+            ("image", &record.image, &self.image),
+            ("repository", &repository, &expected),
+            ("tag", &record.tag, &self.names.current().to_owned()),
+        ];
+        let other = facts.into_iter().find(|(_, found, expected)| found != expected);
+        let strange = record.uploads().find(|tag| !self.names.is_temporary(tag));
+        let other = other.map(|(what, found, expected)| format!("its {what} is `{found}`, expected `{expected}`"));
+        other.or_else(|| strange.map(|tag| format!("`{tag}` is no tag of an upload of `{}`", self.names.current())))
+    }
 }
 
 /// What is known of it.
@@ -184,7 +212,14 @@ impl Kind {
 impl Records {
     /// Those in a directory, which need not exist yet.
     pub fn in_dir(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into() }
+        Self { dir: dir.into(), about: None }
+    }
+
+    /// The same, of which only records of this image are taken.
+    #[must_use]
+    pub fn about(self, image: &str, repository: &Repository, names: &Names) -> Self {
+        let about = About { image: image.to_owned(), repository: repository.clone(), names: names.clone() };
+        Self { about: Some(about), ..self }
     }
 
     /// Where they are.
@@ -198,17 +233,14 @@ impl Records {
     /// It cannot be read or is malformed.
     pub fn load(&self) -> Result<Option<Record>, Error> {
         let file = self.dir.join(FILE);
-        let text = match fs_err::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io("read the records of a publication")(error)),
-        };
-        let malformed = |problem: String| Error::Records { file: file.clone(), problem };
-        let record: Record = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
-        if record.schema != SCHEMA {
-            return Err(malformed(format!("its schema is `{}`, expected `{SCHEMA}`", record.schema)));
+        if file.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+            return Ok(None);
         }
-        Ok(Some(record))
+        let record: Record = document::load(&file, SCHEMA)?;
+        match self.about.as_ref().and_then(|about| about.differs(&record)) {
+            Some(found) => Err(Error::OtherRecords { file, found }),
+            None => Ok(Some(record)),
+        }
     }
 
     /// As [`load`](Self::load), where there has to be something.

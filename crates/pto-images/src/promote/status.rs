@@ -45,6 +45,8 @@ pub struct TemporaryFact {
     pub digest: Digest,
     /// Whether that image is current: then only the tag is left over.
     pub is_current: bool,
+    /// Whether it was current before the one that is: only the tag is left over then, too.
+    pub is_previous: bool,
 }
 
 /// What was begun.
@@ -89,8 +91,9 @@ pub fn status(client: &Client, names: &Names, records: Option<&Records>) -> Resu
     for tag in tags.iter().filter(|tag| names.is_temporary(tag)) {
         let Some(manifest) = client.manifest(tag)? else { continue };
         let digest = manifest.digest().clone();
-        let is_current = current.as_ref().is_some_and(|current| current.digest == digest);
-        temporary.push(TemporaryFact { tag: tag.clone(), digest, is_current });
+        let leads_there = |fact: &Option<TagFact>| fact.as_ref().is_some_and(|fact| fact.digest == digest);
+        let (is_current, is_previous) = (leads_there(&current), leads_there(&previous));
+        temporary.push(TemporaryFact { tag: tag.clone(), digest, is_current, is_previous });
     }
     let record = records.map(Records::require).transpose()?;
     let digest = |fact: &Option<TagFact>| fact.as_ref().map(|fact| fact.digest.clone());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pto_context::Context;
+use pto_context::{Context, Event};
 use pto_docker::{Docker, PrivateDirectory};
 use pto_process::{Invocation, Output};
 use serde::Serialize;
@@ -13,6 +13,9 @@ use crate::error::Error;
 
 /// How long the queue may take to answer.
 const ANSWER: Duration = Duration::from_secs(60);
+
+/// What the engine says of a container that is on its way out.
+const GOING: [&str; 2] = ["is already in progress", "No such container"];
 
 /// What was ended and removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -33,23 +36,102 @@ pub fn clean_up(cx: &Context, run: &Run) -> Result<CleanedUp, Error> {
     let mark = run.mark();
     // First: whatever does not answer below, no login stays.
     let private_directories = PrivateDirectory::remove_left_over(cx)?;
-    let found = queue(cx, &["--find", &mark])?;
     let mut cleaned = CleanedUp { private_directories, ..CleanedUp::default() };
-    for task in found.stdout.text().split_whitespace() {
-        // One that has ended meanwhile is as good as ended by us.
-        queue(cx, &["--kill", task])?;
-        cleaned.tasks.push(task.to_owned());
-    }
+    let queued = end_tasks(cx, &mark, &mut cleaned.tasks);
     let docker = Docker::new(cx)?;
     let filter = format!("label={LABEL}={mark}");
     let listed = docker.run(&docker.question(["ps", "--all", "--quiet", "--no-trunc", "--filter", &filter]), "")?;
     for container in listed.stdout.text().lines().map(str::trim).filter(|line| !line.is_empty()) {
-        docker.run(&docker.question(["rm", "--force", "--volumes", container]), container)?;
+        remove(&docker, container)?;
         cleaned.containers.push(container.to_owned());
     }
-    Ok(cleaned)
+    // Said last: a queue that fails keeps no container.
+    queued.map(|()| cleaned)
+}
+
+/// Removes a container; one that goes by itself meanwhile, as it was started with `--rm`, is as good as removed.
+fn remove(docker: &Docker, container: &str) -> Result<(), Error> {
+    match docker.run(&docker.question(["rm", "--force", "--volumes", container]), container) {
+        Err(pto_docker::Error::Failed { said, .. }) if GOING.iter().any(|going| said.contains(going)) => Ok(()),
+        removed => removed.map(drop).map_err(Error::Docker),
+    }
+}
+
+/// Ends what the queue has of this mark, and asks once more: a task that has ended meanwhile cannot be killed, and is as good as
+/// ended by us.
+fn end_tasks(cx: &Context, mark: &str, ended: &mut Vec<String>) -> Result<(), Error> {
+    let mut refused = None;
+    for task in find(cx, mark)? {
+        let kill = queue(cx, &["--kill", &task])?;
+        if !kill.success() {
+            refused = Some((task.clone(), format!("{}: {}", kill.status, kill.last_words(3))));
+        }
+        ended.push(task);
+    }
+    match refused {
+        Some((task, problem)) if find(cx, mark)?.contains(&task) => Err(failed(&["--kill", &task], problem)),
+        _ => Ok(()),
+    }
+}
+
+/// The tasks of a mark. The queue is shared, and a task that is killed in error is somebody else's work: nothing is taken for a
+/// task but a line that names it and nothing else, or one that has the mark in it and begins with it.
+fn find(cx: &Context, mark: &str) -> Result<Vec<String>, Error> {
+    let asked = ["--find", mark];
+    let found = queue(cx, &asked)?;
+    if !found.success() {
+        return Err(failed(&asked, format!("{}: {}", found.status, found.last_words(3))));
+    }
+    let text = found.stdout.text().into_owned();
+    let mut tasks = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match task_of(line, mark) {
+            Some(task) => tasks.push(task),
+            None => {
+                let message = format!("`{QUEUE} {}` said `{line}`, which names no task of this run", asked.join(" "));
+                cx.emit(Event::Warning { message });
+            }
+        }
+    }
+    Ok(tasks)
+}
+
+fn task_of(line: &str, mark: &str) -> Option<String> {
+    let mut words = line.split_whitespace();
+    let (first, is_alone) = (words.next()?, words.next().is_none());
+    let is_id = first.bytes().any(|byte| byte.is_ascii_digit())
+        && first.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-:".contains(&byte))
+        && !first.starts_with('-');
+    (is_id && (is_alone || line.contains(mark))).then(|| first.to_owned())
+}
+
+fn failed(args: &[&str], problem: String) -> Error {
+    Error::Tasks { command: format!("{QUEUE} {}", args.join(" ")), problem }
 }
 
 fn queue(cx: &Context, args: &[&str]) -> Result<Output, Error> {
     Invocation::new(QUEUE).args(args.iter().copied()).deadline(ANSWER).run(cx).map_err(Error::Queue)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_a_task_of_the_run_is_taken_for_one() {
+        let mark = "ptokit-images-x86-a5-r7-a1-x";
+        for (line, expected) in [
+            ("4711", Some("4711")),
+            ("task-4711.2", Some("task-4711.2")),
+            (&format!("4711 running {mark} on 3 cards"), Some("4711")),
+            ("0 tasks match; 3 tasks of other users are running", None),
+            ("none", None),
+            ("--all", None),
+            ("-1", None),
+            ("4711 running somebody-else", None),
+            (&format!("usage: --find {mark}"), None),
+        ] {
+            assert_eq!(task_of(line, mark).as_deref(), expected, "{line}");
+        }
+    }
 }

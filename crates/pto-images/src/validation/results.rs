@@ -7,6 +7,7 @@ use pto_context::{Readable, write_whole};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Image;
+use crate::document;
 use crate::error::Error;
 use crate::registry::Digest;
 
@@ -99,14 +100,7 @@ impl Results {
     /// # Errors
     /// They cannot be read or are malformed.
     pub fn load(file: &Path) -> Result<Self, Error> {
-        let text = fs_err::read_to_string(file).map_err(Error::io("read the results of a validation"))?;
-        let malformed = |problem: String| Error::Records { file: file.to_owned(), problem };
-        let results: Self = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
-        if results.schema == SCHEMA {
-            Ok(results)
-        } else {
-            Err(malformed(format!("its schema is `{}`, expected `{SCHEMA}`", results.schema)))
-        }
+        document::load(file, SCHEMA)
     }
 
     /// Writes them, whole or not at all.

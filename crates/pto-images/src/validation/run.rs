@@ -7,6 +7,7 @@ use pto_context::places::driver_root;
 use pto_context::{Context, Event};
 use pto_docker::Docker;
 use pto_process::{Output, Status};
+use pto_store::Lock;
 
 use super::cases::{Case, PASS, Reservation, reservations};
 use super::clean_up::clean_up;
@@ -14,11 +15,13 @@ use super::preflight::host;
 use super::results::{CaseResult, CaseStatus, Results};
 use crate::config::{Config, Image};
 use crate::error::Error;
-use crate::plan::{Lock, labels};
+use crate::plan::{Lock as Plan, labels};
 use crate::registry::{Digest, Platform};
 
 /// The file in the directory of a validation.
 const RESULTS: &str = "results.json";
+/// Beside it, locked as long as a validation writes there.
+const LOCK: &str = ".ptokit-validation.lock";
 
 /// One attempt of one run: everything that it starts has its mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +51,7 @@ pub struct Validation<'a> {
     /// The image of the engine here, by any name.
     pub local: String,
     /// The plan that it was built from.
-    pub lock: &'a Lock,
+    pub lock: &'a Plan,
     /// Whose it is.
     pub run: Run,
     /// Where logs and results go.
@@ -65,6 +68,9 @@ impl Validation<'_> {
         let id = self.id(cx)?;
         fs_err::create_dir_all(&self.output).map_err(Error::io("make the directory of results"))?;
         let output = fs_err::canonicalize(&self.output).map_err(Error::io("find the directory of results"))?;
+        // What another one writes would be taken for what this one found.
+        let lock = Lock::try_acquire(&output.join(LOCK)).map_err(Error::Lock)?;
+        let _lock = lock.ok_or_else(|| Error::BusyOutput { dir: output.clone() })?;
         let file = output.join(RESULTS);
         // Those of an earlier attempt are of no use, and would be taken for this one's.
         let _ = std::fs::remove_file(&file);
