@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use pto_process::{Invocation, Stdin};
 
 use crate::docker::Docker;
@@ -65,7 +67,7 @@ impl RegistryClient {
     /// # Errors
     /// The registry cannot be reached, or refuses.
     pub fn login(&mut self, registry: &str, credentials: &Credentials) -> Result<(), Error> {
-        self.secrets.push(credentials.password.clone());
+        self.secrets.extend(credentials.secrets());
         self.docker.run(&self.login_command(registry, credentials), registry).map(drop)
     }
 
@@ -73,7 +75,14 @@ impl RegistryClient {
     pub fn login_command(&self, registry: &str, credentials: &Credentials) -> Invocation {
         let password = Stdin::Bytes(credentials.password.clone().into_bytes());
         let words = ["login", "--username", credentials.user.as_str(), "--password-stdin", registry];
-        self.command(words).stdin(password).secret(&credentials.password)
+        credentials.secrets().into_iter().fold(self.command(words).stdin(password), Invocation::secret)
+    }
+}
+
+impl Credentials {
+    /// What nobody may see: the password, and both as they stand in the client's configuration and in headers.
+    fn secrets(&self) -> [String; 2] {
+        [self.password.clone(), STANDARD.encode(format!("{}:{}", self.user, self.password))]
     }
 }
 

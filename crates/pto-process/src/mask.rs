@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 const MASK: &str = "***";
 
-/// The text with the user part of every URL replaced by `***`: for text that comes from elsewhere than a child.
+/// The text with the user part of every URL, and what follows `Basic` or `Bearer` in a header, replaced by `***`: for text
+/// that comes from elsewhere than a child.
 pub fn masked(text: &str) -> String {
-    mask_urls(text)
+    mask_headers(&mask_urls(text))
 }
 
 /// The secrets of one invocation. Cheap to clone; its `Debug` output shows no secret.
@@ -24,9 +25,9 @@ impl Mask {
         }
     }
 
-    /// The text with every declared secret, and the user part of every URL, replaced by `***`.
+    /// The text with every declared secret, and all that [`masked`] replaces, replaced by `***`.
     pub(crate) fn apply(&self, text: &str) -> String {
-        let mut masked = mask_urls(text);
+        let mut masked = masked(text);
         for secret in self.0.iter() {
             if masked.contains(secret.as_str()) {
                 masked = masked.replace(secret.as_str(), MASK);
@@ -40,6 +41,32 @@ impl std::fmt::Debug for Mask {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Mask({} secrets)", self.0.len())
     }
+}
+
+/// `Basic dXNlcjpwYXNz` becomes `Basic ***`: some servers repeat the header that they refuse.
+fn mask_headers(text: &str) -> String {
+    let mut masked = text.to_owned();
+    for scheme in ["Basic ", "Bearer "] {
+        let mut from = 0;
+        while let Some(found) = masked[from..].find(scheme) {
+            let start = from + found + scheme.len();
+            let rest = &masked[start..];
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "+/=-_.~".contains(c))).unwrap_or(rest.len());
+            from = start;
+            if is_token(&rest[..end]) {
+                masked.replace_range(start..start + end, MASK);
+                from += MASK.len();
+            }
+        }
+    }
+    masked
+}
+
+/// Whether it is no word of a language: those have no digits, and capitals at their beginning alone.
+fn is_token(word: &str) -> bool {
+    const SHORTEST: usize = 4;
+    let is_odd = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase() || c == '=';
+    word.len() >= SHORTEST && word.chars().skip(1).any(is_odd)
 }
 
 /// `http://user:pass@host/` becomes `http://***@host/`. The authority of a URL ends at `/`, `?`, `#`, a blank or a
@@ -85,6 +112,8 @@ mod tests {
             ("'http://u:p@h' \"x\"", "'http://***@h' \"x\""),
             ("git@host:path", "git@host:path"),
             ("://", "://"),
+            ("401 (bad Basic dXNlcjpwYXNz) and Bearer eyJh.b-c_d=, no", "401 (bad Basic ***) and Bearer ***, no"),
+            ("Basic usage; Bearer of news; Basic ", "Basic usage; Bearer of news; Basic "),
         ] {
             assert_eq!(Mask::default().apply(given), expected);
         }
