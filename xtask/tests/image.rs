@@ -231,14 +231,16 @@ fn a_plan_is_built_as_it_is() {
     let Some(engine) = engine() else { return };
     let context = context();
     git(context.path(), &["init", "--quiet"]);
-    git(context.path(), &["commit", "--quiet", "--allow-empty", "-m", "one"]);
+    git(context.path(), &["add", "docker"]);
+    git(context.path(), &["commit", "--quiet", "-m", "one"]);
     let head = git(context.path(), &["rev-parse", "HEAD"]).stdout.text().trim().to_owned();
     let digest = format!("sha256:{}", "1".repeat(64));
     let write = |recipe: &str| {
         let source = serde_json::json!({ "repository": "https://h/r", "ref": "main", "commit": "2".repeat(40) });
         let image = |name: &str| {
+            let architecture = if name == "arm" { "arm64" } else { "amd64" };
             serde_json::json!({
-                "name": name, "platform": { "os": "linux", "architecture": "amd64" }, "validation_platform": "a5", "tag": "t",
+                "name": name, "platform": { "os": "linux", "architecture": architecture }, "validation_platform": "a5", "tag": "t",
                 "base": { "repository": "h/cann", "tag": "9.2.0-950", "digest": digest, "pinned": false },
                 "build_args": { "CANN_DIGEST": digest, "PYPTO_PLATFORM": "a5", "PYPTO_REF": "2".repeat(40), "DIST_BUILD_JOBS": "8" },
             })
@@ -247,7 +249,7 @@ fn a_plan_is_built_as_it_is() {
             "schema": "ptokit.images-lock/1", "created": "",
             "recipe": { "repository": "https://h/r", "branch": "main", "commit": recipe },
             "pypto": source, "pypto_lib": source, "runtime": source, "pto_isa": "3".repeat(40),
-            "ptoas": { "version": "v0.61", "sha256": {} }, "images": [image("one"), image("two")],
+            "ptoas": { "version": "v0.61", "sha256": {} }, "images": [image("one"), image("two"), image("arm")],
         });
         fs_err::write(context.path().join("lock.json"), lock.to_string()).unwrap();
     };
@@ -277,9 +279,16 @@ fn a_plan_is_built_as_it_is() {
         let output = build(args);
         assert!(!output.success() && output.stderr.text().contains(words), "{}", output.last_words(5));
     };
-    refused(&[], "the plan has `one`, `two`");
+    refused(&[], "the plan has `one`, `two`, `arm`");
     refused(&["--image", "three"], "the plan does not have `three`");
     refused(&["a5", "--image", "two"], "cannot be used with");
+    refused(&["--image", "arm"], "the plan's image is for `arm64`, this host is `");
+    fs_err::write(context.path().join("docker/mine.sh"), "").unwrap();
+    refused(
+        &["--image", "two"],
+        "has changes that are in no commit, and an image says which commit it is of: `docker/mine.sh`",
+    );
+    fs_err::remove_file(context.path().join("docker/mine.sh")).unwrap();
     write(&"4".repeat(40));
     refused(&["--image", "two"], "the plan is of the recipe 4444");
 }

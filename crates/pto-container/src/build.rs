@@ -7,7 +7,7 @@ use pto_docker::{Docker, Proxies};
 use pto_platform::docker::Image;
 use pto_process::{Invocation, Stream};
 
-use crate::checks::{CheckId, Finding, TO_FETCH, no_room};
+use crate::checks::{CheckId, Finding, TO_FETCH, no_room, other_processor};
 use crate::disk;
 use crate::error::Error;
 use crate::name;
@@ -44,6 +44,8 @@ pub struct BuildRequest {
     pub args: Vec<String>,
     /// Labels of the image, `NAME=VALUE`.
     pub labels: Vec<String>,
+    /// What processor it has to be for, as Docker names it: `arm64`; whatever the engine's is if nothing is said.
+    pub architecture: Option<String>,
     /// The network of the build's commands, as Docker names it: `host` where the proxy listens on this machine alone.
     pub network: Option<String>,
     /// The proxy of the build, instead of those of the environment; else `PYPTO_DOCKER_PROXY`.
@@ -66,6 +68,7 @@ impl BuildRequest {
             cann_digest: None,
             args: Vec::new(),
             labels: Vec::new(),
+            architecture: None,
             network: None,
             proxy: None,
             skip: Vec::new(),
@@ -114,6 +117,11 @@ impl BuildPlan {
         let proxies = settings::proxies(cx, request.proxy.as_deref())?;
         let docker = Docker::new(cx)?;
         let info = docker.info()?;
+        if let (Some(image), Some(host)) = (&request.architecture, &info.architecture)
+            && let Some(finding) = other_processor("the plan's image", image, host)
+        {
+            return Err(Error::Unfit { findings: vec![finding] });
+        }
         let free = disk::free(cx, &docker, &info).filter(|&free| free < disk::NEEDED);
         let room = free
             .map(|free| no_room((free, disk::NEEDED), TO_FETCH, &info))

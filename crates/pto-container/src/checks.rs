@@ -110,11 +110,7 @@ impl Subject<'_> {
     fn architecture(&self) -> Option<Finding> {
         let image = self.image?.architecture.as_deref()?;
         let host = self.info.architecture.as_deref()?;
-        (processor(image)? != processor(host)?).then(|| Finding {
-            check: CheckId::Architecture,
-            found: format!("the image is for `{image}`, this host is `{host}`; it would end with `exec format error`"),
-            remedy: "use an image for this processor, or another host".to_owned(),
-        })
+        other_processor("the image", image, host)
     }
 
     /// What is not here has to be fetched. Of one that is here the container's volumes take copies of what it has in their
@@ -239,6 +235,15 @@ pub(crate) fn in_use(
         found: format!("the running container {}", taken.join(", ")),
         remedy: "stop it (`docker stop NAME`), or choose another card: two containers on one card fail both".to_owned(),
     }))
+}
+
+/// What is said of an image that this host cannot run; `what` names it.
+pub(crate) fn other_processor(what: &str, image: &str, host: &str) -> Option<Finding> {
+    (processor(image)? != processor(host)?).then(|| Finding {
+        check: CheckId::Architecture,
+        found: format!("{what} is for `{image}`, this host is `{host}`; it would end with `exec format error`"),
+        remedy: "use an image for this processor, or another host".to_owned(),
+    })
 }
 
 /// What is said of a disk that is too full for an image.

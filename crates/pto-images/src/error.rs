@@ -82,6 +82,14 @@ pub enum Error {
         /// By the plan.
         expected: String,
     },
+    /// The recipe that is here is none that a commit has.
+    #[error("`{}` has changes that are in no commit, and an image says which commit it is of: {}", .dir.display(), some(.changed))]
+    ChangedRecipe {
+        /// The checkout with the recipe.
+        dir: PathBuf,
+        /// What was changed, by paths below it.
+        changed: Vec<String>,
+    },
     /// The image was not built from the plan.
     #[error("`{label}` of the image `{image}` is {}, the plan has `{expected}`", label_value(.found.as_deref()))]
     OtherPlan {
@@ -149,6 +157,16 @@ pub enum Error {
         /// Upstream's branch.
         branch: String,
         /// Upstream.
+        repository: String,
+        /// Why.
+        source: Box<pto_checkout::Error>,
+    },
+    /// A commit that is to be built cannot be cloned.
+    #[error("cannot fetch {commit} from `{repository}`")]
+    NotFetched {
+        /// The commit.
+        commit: String,
+        /// Where it should be.
         repository: String,
         /// Why.
         source: Box<pto_checkout::Error>,
@@ -286,6 +304,8 @@ impl Error {
             Self::Queue(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Queue(_) | Self::NoImage { .. } => Fault::Machine,
             Self::Git(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::NotFetched { source, .. } if source.is_interrupted() => Fault::Interrupt,
+            Self::NotFetched { .. } => Fault::Machine,
             Self::Git(_) => Fault::Machine,
             Self::NoRecords { .. } | Self::Records { .. } | Self::OtherRecords { .. } | Self::Begun { .. } => {
                 Fault::Input
@@ -296,6 +316,7 @@ impl Error {
             | Self::NoPin { .. }
             | Self::Base { .. }
             | Self::NotPypto { .. }
+            | Self::ChangedRecipe { .. }
             | Self::OtherRecipe { .. } => Fault::Input,
             Self::Contradiction { .. }
             | Self::MovedByOther { .. }
@@ -309,6 +330,16 @@ impl Error {
             | Self::Stale { .. }
             | Self::NothingBefore { .. } => Fault::Verdict,
         }
+    }
+
+    /// What git said before it failed, secrets masked.
+    pub fn said(&self) -> Option<String> {
+        let words = match self {
+            Self::Git(source) => source.last_words(),
+            Self::UpstreamUnknown { source, .. } | Self::NotFetched { source, .. } => source.last_words(),
+            _ => return None,
+        };
+        Some(words).filter(|words| !words.is_empty())
     }
 
     /// What to do about it, for people; `None` if the error says all.
@@ -339,6 +370,14 @@ impl Error {
             Self::NotPypto { .. } => {
                 "name PyPTO's checkout with `--checkout DIR`, or a commit of PyPTO as `ref` of `pypto` in \
                 the configuration"
+                    .to_owned()
+            }
+            Self::ChangedRecipe { dir, .. } => {
+                format!("commit and push them, or put them aside: `git -C {} stash --include-untracked`", dir.display())
+            }
+            Self::NotFetched { .. } => {
+                "push that commit, or name the repository that has it: `--source URL`; if there is a \
+                proxy, `PYPTO_DOCKER_PROXY`"
                     .to_owned()
             }
             Self::OtherRecipe { .. } => "check that commit out, or plan again".to_owned(),
@@ -420,4 +459,12 @@ fn label_value(found: Option<&str>) -> String {
 
 fn name(digest: Option<&Digest>) -> &str {
     digest.map_or("nothing", Digest::as_str)
+}
+
+/// The first of many paths.
+fn some(paths: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
+    let more = paths.len().saturating_sub(SHOWN);
+    shown.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }

@@ -123,6 +123,41 @@ fn only_a_checkout_of_pypto_is_taken_for_one() {
 }
 
 #[test]
+fn a_recipe_that_is_in_no_commit_is_not_planned() {
+    let Some(world) = World::new() else { return };
+    world.commit("pypto", "mkdir docker && echo FROM scratch > docker/pypto_dev.Dockerfile");
+    // Sources are cloned: what is changed of them is in no image.
+    fs_err::write(world.path("pypto/notes.txt"), "mine").unwrap();
+    for file in ["docker/pypto_dev.Dockerfile", "docker/new.sh", "Cargo.toml"] {
+        let path = world.path("pypto").join(file);
+        let before = fs_err::read(&path).ok();
+        fs_err::write(&path, "changed").unwrap();
+        let error = world.plan(&world.config(|_| {})).unwrap_err();
+        assert!(matches!(&error, Error::ChangedRecipe { changed, .. } if changed == &[file]), "{error}");
+        assert!(error.hint().unwrap().contains("stash --include-untracked"), "{:?}", error.hint());
+        match before {
+            Some(bytes) => fs_err::write(&path, bytes).unwrap(),
+            None => fs_err::remove_file(&path).unwrap(),
+        }
+        assert!(!matches!(world.plan(&world.config(|_| {})), Err(Error::ChangedRecipe { .. })));
+    }
+}
+
+#[test]
+fn a_commit_that_was_not_pushed_is_named_with_what_git_says() {
+    let Some(world) = World::new() else { return };
+    let clone = Invocation::new("git").args(["clone", "--quiet", "pypto", "mine"]).cwd(world.path(""));
+    clone.run(&world.cx()).unwrap().require_success().unwrap();
+    let commit = world.commit("mine", "echo 1 > unpushed");
+    let plan = Plan { checkout: world.path("mine"), source: None, registry: Options::default(), proxy: None };
+    let config = world.config(|_| {});
+    let error = plan.lock(&world.cx(), &config, &config.images.iter().collect::<Vec<_>>()).unwrap_err();
+    assert!(matches!(&error, Error::NotFetched { commit: named, .. } if *named == commit), "{error}");
+    assert!(error.said().unwrap().contains(&commit), "{:?}", error.said());
+    assert!(error.hint().unwrap().contains("push that commit"), "{:?}", error.hint());
+}
+
+#[test]
 fn a_base_has_to_exist_and_to_be_for_the_platform() {
     let Some(world) = World::new() else { return };
     let tag = "9.2.0-950-ubuntu22.04-py3.11-devel";

@@ -30,6 +30,7 @@ pub fn locked(cx: &Context, file: &Path, name: Option<&str>, request: BuildReque
         cann_digest: Some(image.base.digest.to_string()),
         args: pairs(&args),
         labels: pairs(&labels),
+        architecture: Some(image.platform.architecture.clone()),
         ..request
     })
 }

@@ -59,6 +59,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::of(error.fault(), with_causes(&error), error.hint())
+        let said = error.said().map(|said| format!("\n{said}"));
+        Self::of(error.fault(), with_causes(&error) + &said.unwrap_or_default(), error.hint())
     }
 }

@@ -70,6 +70,7 @@ impl Plan {
             None => cx.clone(),
         };
         let commit = snapshot::head(&cx, &self.checkout)?;
+        snapshot::require_clean(&cx, &self.checkout)?;
         let patches = self.checkout.join("docker/patches");
         images.iter().for_each(|image| warn_without_patch(&cx, image, &patches));
         let pypto = self.pypto(&cx, config, &commit)?;
@@ -162,14 +163,14 @@ fn ptoas(text: &str) -> Result<Ptoas, Error> {
 }
 
 impl Lock {
-    /// That a checkout is at the commit of the recipe.
+    /// That a checkout is at the commit of the recipe, and has it unchanged.
     ///
     /// # Errors
-    /// [`Error::OtherRecipe`]; it is no repository.
+    /// [`Error::OtherRecipe`], [`Error::ChangedRecipe`]; it is no repository.
     pub fn require_recipe(&self, cx: &Context, checkout: &Path) -> Result<(), Error> {
         let (found, expected) = (snapshot::head(cx, checkout)?, self.recipe.commit.clone());
         if found == expected {
-            return Ok(());
+            return snapshot::require_clean(cx, checkout);
         }
         Err(Error::OtherRecipe { dir: checkout.to_owned(), found, expected })
     }

@@ -22,6 +22,19 @@ pub(super) fn head(cx: &Context, checkout: &Path) -> Result<String, Error> {
     Ok(git.ask(cx, "find the commit of a checkout", &["rev-parse", "--verify", "HEAD^{commit}"])?.trim().to_owned())
 }
 
+/// What an image is made of besides the sources that it clones: the recipe, and our own program.
+const RECIPE: [&str; 6] = ["docker", ".dockerignore", "crates", "xtask", "Cargo.toml", "Cargo.lock"];
+
+/// That the recipe which is here is that of the commit: the engine is given the files, and the image the commit's name.
+pub(super) fn require_clean(cx: &Context, checkout: &Path) -> Result<(), Error> {
+    let git = Git::at(cx, checkout)?;
+    let look = [&["status", "--porcelain", "--untracked-files=normal", "--"][..], &RECIPE].concat();
+    let listed = git.ask(cx, "look for changes", &look)?;
+    // `XY path`.
+    let changed: Vec<String> = listed.lines().filter_map(|line| line.get(3..).map(str::to_owned)).collect();
+    if changed.is_empty() { Ok(()) } else { Err(Error::ChangedRecipe { dir: git.root().to_owned(), changed }) }
+}
+
 /// That the commit of a checkout is one of PyPTO, by what every revision of it has that an image can be built from.
 pub(super) fn require_pypto(cx: &Context, checkout: &Path) -> Result<(), Error> {
     let git = Git::at(cx, checkout)?;
@@ -48,7 +61,12 @@ impl Snapshot {
         let git = Git::at(cx, dir.path())?;
         git.run(cx, "make a repository", git.writing().args(["init", "--quiet", "--bare", "."]))?;
         let fetch = git.exchanging(cx)?.args(["fetch", "--quiet", "--no-tags", "--depth=1", "--", repository, commit]);
-        git.run(cx, "fetch a commit", fetch)?;
+        let failed = |source| Error::NotFetched {
+            commit: commit.to_owned(),
+            repository: pto_process::masked(repository),
+            source: Box::new(source),
+        };
+        git.run(cx, "fetch a commit", fetch).map_err(failed)?;
         Ok(Self { git, commit: commit.to_owned(), _dir: dir })
     }
 

@@ -1,10 +1,11 @@
 //! Running a validation.
 
+use std::io::{BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use pto_context::places::driver_root;
-use pto_context::{Context, Event};
+use pto_context::{Context, Event, files};
 use pto_docker::Docker;
 use pto_process::{Output, Status};
 use pto_store::Lock;
@@ -171,10 +172,54 @@ fn problem(case: &Case, output: &Path, ended: &Output) -> Option<String> {
         }
         code => return Some(format!("it ended with code {code}")),
     }
-    let log = match fs_err::read(output.join(case.log())) {
-        Ok(log) => log,
+    let says_pass = match says_pass(&output.join(case.log())) {
+        Ok(says_pass) => says_pass,
         Err(error) => return Some(format!("it ended with 0, and what it said is not known: {error}")),
     };
-    let says_pass = String::from_utf8_lossy(&log).lines().any(|line| line.trim_start().starts_with(PASS));
     (case.says_pass && !says_pass).then(|| format!("it ended with 0 and never said `{PASS}`"))
+}
+
+/// Whether a line of a log begins with the word. A log may be larger than memory, and so may a line of it.
+fn says_pass(log: &Path) -> std::io::Result<bool> {
+    const LONGEST: u64 = 64 << 10;
+    let mut log = std::io::BufReader::new(files::open_regular(log)?);
+    let (mut part, mut begins_line) = (Vec::new(), true);
+    loop {
+        part.clear();
+        if log.by_ref().take(LONGEST).read_until(b'\n', &mut part)? == 0 {
+            return Ok(false);
+        }
+        if begins_line && part.trim_ascii_start().starts_with(PASS.as_bytes()) {
+            return Ok(true);
+        }
+        begins_line = part.ends_with(b"\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_line_that_begins_so_is_a_pass() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        let long = "x".repeat(200 << 10);
+        for (text, expected) in [
+            (format!("one\n  {PASS} all\n"), true),
+            (PASS.to_owned(), true),
+            (format!("\u{fffd}\n{PASS}"), true),
+            (format!("not {PASS}\n"), false),
+            (format!("{long}{PASS}\n"), false),
+            (format!("{long}\n{PASS}\n"), true),
+            (String::new(), false),
+        ] {
+            fs_err::write(&log, &text).unwrap();
+            assert_eq!(says_pass(&log).unwrap(), expected, "{}", &text[text.len().saturating_sub(40)..]);
+        }
+        let part = "x".repeat((64 << 10) - 1);
+        fs_err::write(&log, format!("y{part}{PASS}\n")).unwrap();
+        assert!(!says_pass(&log).unwrap(), "where a part of a line is cut, no line begins");
+        assert!(says_pass(dir.path()).is_err());
+    }
 }
