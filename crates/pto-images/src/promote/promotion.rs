@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use pto_context::{Context, Event};
-use serde::Serialize;
 
 use super::public::Public;
 use super::record::{Before, Kind, Record, Records, Step};
+use super::report::{Moved, PromotionReport, Temporary};
 use super::state::State;
 use super::tags::{Tags, lock};
 use super::upstream::Upstream;
@@ -35,103 +35,6 @@ pub enum Finish {
     Resume,
     /// Take it back.
     Undo,
-}
-
-/// A tag that was moved.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Moved {
-    /// The tag.
-    pub tag: String,
-    /// Where it led.
-    pub from: Option<Digest>,
-    /// Where it leads; `None` if it was deleted.
-    pub to: Option<Digest>,
-}
-
-/// What became of the tag of the upload.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "state")]
-pub enum Temporary {
-    /// It is gone.
-    Removed,
-    /// The registry does not delete tags by their names.
-    Unsupported {
-        /// The tag that is left.
-        tag: String,
-    },
-    /// It could not be deleted.
-    Remains {
-        /// The tag that is left.
-        tag: String,
-        /// Why.
-        problem: String,
-    },
-}
-
-/// What a promotion came to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct PromotionReport {
-    /// The image's name.
-    pub image: String,
-    /// The tag that users pull, with its repository.
-    pub reference: String,
-    /// Whether the new image is current; otherwise all is as before.
-    pub promoted: bool,
-    /// What `current` leads to.
-    pub current: Option<Digest>,
-    /// What `previous` leads to.
-    pub previous: Option<Digest>,
-    /// What this run moved, in order.
-    pub moved: Vec<Moved>,
-    /// The tag of the upload.
-    pub temporary: Temporary,
-    /// The tags of uploads before it that came to no end.
-    pub earlier: Vec<Temporary>,
-    /// Whether it had come to its end before: what is left was said then.
-    pub was_over: bool,
-    /// What an anonymous client sees; `None` if all is as before.
-    pub public: Option<Public>,
-}
-
-impl PromotionReport {
-    /// What is not as it should be although the tags are, and what to do.
-    pub fn problems(&self) -> Vec<String> {
-        let (repository, _) = self.places();
-        let remains = |temporary: &Temporary| match temporary {
-            Temporary::Remains { tag, problem } => Some(format!(
-                "`{tag}` is left: {problem}. `--resume` tries again, or delete that tag of `{repository}` by name"
-            )),
-            Temporary::Removed | Temporary::Unsupported { .. } => None,
-        };
-        let public = self.public.as_ref().and_then(|public| public.problem.clone());
-        self.temporaries().filter_map(remains).chain(public).collect()
-    }
-
-    /// What is left over and cannot be otherwise: a registry that does not delete tags by name will not do so at the next
-    /// try, so no run is at fault for it.
-    pub fn notes(&self) -> Vec<String> {
-        let (repository, name) = self.places();
-        let left = |temporary: &Temporary| match temporary {
-            Temporary::Unsupported { tag } if !self.was_over => Some(format!(
-                "`{tag}` is left: this registry does not delete tags by name. Delete that tag of `{repository}` in the \
-                 registry's own interface, or on the machine of a plain `docker-registry`, in the `rootdirectory` of its \
-                 configuration: `rm -r docker/registry/v2/repositories/{name}/_manifests/tags/{tag}`; never delete by \
-                 digest, which would take `current` along"
-            )),
-            _ => None,
-        };
-        self.temporaries().filter_map(left).collect()
-    }
-
-    fn temporaries(&self) -> impl Iterator<Item = &Temporary> {
-        [&self.temporary].into_iter().chain(&self.earlier)
-    }
-
-    /// The repository, and its path in the registry.
-    fn places(&self) -> (&str, &str) {
-        let repository = self.reference.rsplit_once(':').map_or(self.reference.as_str(), |(repository, _)| repository);
-        (repository, repository.split_once('/').map_or(repository, |(_, name)| name))
-    }
 }
 
 /// One run of it.

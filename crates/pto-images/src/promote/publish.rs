@@ -9,8 +9,9 @@ use pto_platform::docker::Image;
 use serde::Serialize;
 
 use super::begin::make_way;
-use super::promotion::{Finish, Promotion, PromotionReport};
+use super::promotion::{Finish, Promotion};
 use super::record::{Candidate, Recipe, Records};
+use super::report::PromotionReport;
 use super::tags::{Names, lock};
 use super::upload::{Tested, Uploaded};
 use super::upstream::Upstream;

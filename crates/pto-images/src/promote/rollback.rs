@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use pto_context::Context;
 use serde::Serialize;
 
-use super::promotion::Moved;
 use super::public::Public;
 use super::record::{Before, Candidate, Kind, Record, Records, Step};
+use super::report::Moved;
 use super::tags::{Names, Tags, lock};
 use crate::error::Error;
 use crate::registry::{Client, Digest, Manifest, Options, Repository};

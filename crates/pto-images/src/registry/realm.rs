@@ -4,7 +4,7 @@ use ureq::http::Uri;
 use ureq::http::uri::Authority;
 
 use super::address::{Repository, is_loopback};
-use super::client::PlainHttp;
+use super::options::PlainHttp;
 use super::problem::Problem;
 
 /// The token service, if a password may go there: over TLS, or without it on this machine if the registry is on it too, or
