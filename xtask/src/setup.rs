@@ -101,7 +101,8 @@ pub fn generated_dir(cx: &Context) -> PathBuf {
 /// A path as the user would type it: relative to the working directory where it lies below it.
 pub fn shown(cx: &Context, path: &Path) -> PathBuf {
     match path.strip_prefix(cx.cwd()) {
-        Ok(inside) if !inside.as_os_str().is_empty() => inside.to_path_buf(),
+        // Below `/` everything is, and would be taken for what it is not.
+        Ok(inside) if !inside.as_os_str().is_empty() && cx.cwd().parent().is_some() => inside.to_path_buf(),
         _ => path.to_path_buf(),
     }
 }

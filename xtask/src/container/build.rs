@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::locked::locked;
 use super::run::{check, stage};
-use super::{client_line, failure, lines, series};
+use super::{announce_refusal, client_line, failure, lines, series};
 use crate::exit::{Failure, Outcome};
 use crate::setup::{Common, workspace_root};
 use crate::{out, style};
@@ -106,7 +106,10 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let digest = plan.digest.as_deref().unwrap_or(UNKNOWN_DIGEST);
     let commands: Vec<_> = plan.pull().into_iter().chain([plan.command(digest)]).collect();
     let id = match args.dry_run {
-        true => None,
+        true => {
+            plan.findings.iter().for_each(|finding| announce_refusal(common, finding));
+            None
+        }
         false => plan.run(client_line(common)).map_err(|error| failure(&cx, error))?.id,
     };
     if common.json {

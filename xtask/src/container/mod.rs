@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-use pto_container::{Error, Series};
+use pto_container::{Error, Finding, Series};
 use pto_context::{Context, with_causes};
 use pto_process::{Invocation, Stream};
 
@@ -67,6 +67,11 @@ fn announce(common: &Common, text: &str) {
     if !common.quiet {
         anstream::eprintln!("{text}");
     }
+}
+
+/// What a dry run says of a check of the host that fails.
+fn announce_refusal(common: &Common, finding: &Finding) {
+    announce(common, &format!("{} {}: {}", style::warning("would be refused:"), finding.check, finding.found));
 }
 
 /// Commands that would be run, one per line, to be pasted into a shell.

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use pto_container::{Access, CheckId, Configuration, Finding, Mode, Plan, Request, Series, Stage};
 use serde::Serialize;
 
-use super::{announce, client_line, failure, has_terminal, refuse_json, series, show};
+use super::{announce, announce_refusal, client_line, failure, has_terminal, refuse_json, series, show};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
-use crate::style;
 
 /// `container run`.
 #[derive(Debug, clap::Args)]
@@ -120,10 +119,7 @@ fn request(args: &Args) -> Request {
 }
 
 fn dry_run(common: &Common, plan: &Plan) -> Result<Result<Outcome, Failure>, pto_container::Error> {
-    for finding in plan.refusals() {
-        let text = format!("{} {}: {}", style::warning("would be refused:"), finding.check, finding.found);
-        announce(common, &text);
-    }
+    plan.refusals().iter().for_each(|finding| announce_refusal(common, finding));
     let lines = plan.lines()?;
     let document = Document {
         schema: "ptokit.container-run/1",
