@@ -1,7 +1,7 @@
 //! A child that runs: waiting for it within its limits, and ending it in any case.
 
 use std::io::PipeWriter;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use pto_context::{Context, Event};
+use signal_hook::consts::SIGTERM;
 
 use crate::capture::Recorder;
 use crate::error::Error;
@@ -149,6 +150,10 @@ impl Running {
         let waited = self.close();
         let status = match (ended_by_us, waited) {
             (Some(status), _) => status,
+            // The TERM of an interrupt was quicker than the note that there is one.
+            (None, Some(Ok(status))) if status.signal() == Some(SIGTERM) && interrupt::requested() => {
+                Status::Interrupted
+            }
             (None, Some(Ok(status))) => native_status(status),
             (None, Some(Err(source))) => return Err(self.wait_error(source)),
             (None, None) => return Err(self.wait_error(std::io::ErrorKind::TimedOut.into())),
@@ -332,7 +337,6 @@ pub(crate) fn bare_command(invocation: &Invocation, cx: &Context, cwd: &std::pat
 }
 
 fn native_status(status: ExitStatus) -> Status {
-    use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {
         (Some(code), _) => Status::Exited(code),
         (None, signal) => Status::Signaled { signal: signal.unwrap_or_default(), core: status.core_dumped() },
