@@ -434,14 +434,17 @@ impl From<RequestFailed> for Error {
 fn registry_hint(problem: &Problem) -> Option<String> {
     let hint = match problem {
         Problem::Denied { .. } => {
-            "the user has to have the right to push to this repository; give name and password with \
-             `--password-stdin`"
+            "give name and password with `--password-stdin`, of a user who may read this repository, and push to it where \
+             something is published"
         }
         Problem::Stalled(_) | Problem::Slow(_) | Problem::Connection(_) => {
             "check that the registry can be reached from here directly: no proxy is used for it"
         }
         Problem::Status { status: 404, .. } => {
             "no registry answered this way; check the address, and what stands between here and it"
+        }
+        Problem::Malformed(_) => {
+            "what answered may be no registry, but a page to log in to a network, or a proxy's; check the address"
         }
         problem if problem.may_pass() => "the registry has trouble; run again later",
         _ => return None,

@@ -94,6 +94,18 @@ fn a_password_is_not_sent_where_others_can_read_it() {
 }
 
 #[test]
+fn what_a_registry_repeats_of_a_login_is_not_shown() {
+    for status in [401, 500] {
+        let server = Server::start().unwrap();
+        let body = r#"{"errors":[{"code":"NO","message":"bad: bWU6czNjcmV0 of me:s3cret"}]}"#;
+        let asked = Reply::status(401).header("WWW-Authenticate", "Basic realm=x");
+        server.script("/v2/a/b/manifests/t", [asked, Reply::body(body).with_status(status)]);
+        let error = client(&server, me()).manifest("t").unwrap_err().to_string();
+        assert!(error.contains("NO (bad: *** of me:***)"), "{error}");
+    }
+}
+
+#[test]
 fn a_user_in_the_address_of_the_token_service_fools_nobody() {
     let (registry, elsewhere) = (Server::start().unwrap(), Server::start().unwrap());
     for realm in [

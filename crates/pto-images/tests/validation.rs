@@ -38,7 +38,8 @@ impl Bench {
              [ -e \"$BENCH/stuck\" ] && { echo 'the queue is full'; exit 1; }\n\
              case \"$8\" in 1) TASK_DEVICE=3;; 2) TASK_DEVICE=2,5;; esac\n\
              [ -e \"$BENCH/few\" ] && TASK_DEVICE=3\n\
-             export TASK_DEVICE; sh -c \"${10}\"; exit 0",
+             export TASK_DEVICE; printf '%s' \"${10}\" >\"$BENCH/task-$8\"; sh -c \"${10}\"\n\
+             [ -e \"$BENCH/survivor\" ] && sh \"$BENCH/survivor\"; exit 0",
         );
         fs_err::write(bench.path("version.info"), "Version=25.7.rc1.12\n").unwrap();
         bench
@@ -178,15 +179,27 @@ fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
     bench.image("true", "echo [RUN] PASS", "echo [RUN] PASS; exit 1");
     assert_eq!(Bench::statuses(&bench.validate(&cx).unwrap()), [Passed, Passed, Failed]);
 
-    // Whatever cannot be read is no pass, and is called by its name. A directory is neither code nor log.
-    let in_the_way = bench.path("output/doctor.code");
-    let _ = std::fs::remove_file(&in_the_way);
-    fs_err::create_dir(&in_the_way).unwrap();
+    // A task outlives the process that asked for it, and ends well while another image is tried in the same directory.
+    bench.image("true", "echo [RUN] PASS", "echo [RUN] PASS");
+    assert!(bench.validate(&cx).unwrap().passed());
+    fs_err::rename(bench.path("task-1"), bench.path("survivor")).unwrap();
+    bench.image("true", "echo [RUN] FAIL", "echo [RUN] PASS");
     let results = bench.validate(&cx).unwrap();
-    assert_eq!(Bench::statuses(&results), [Failed, NotRun, NotRun]);
-    let problem = results.cases[0].problem.clone().unwrap();
-    assert!(problem.contains("not known how it ended") && problem.contains("doctor.code"), "{problem}");
-    fs_err::remove_dir(&in_the_way).unwrap();
+    assert_eq!(Bench::statuses(&results), [Passed, Failed, NotRun], "{results:?}");
+    assert_eq!(log("single.log").lines().last(), Some("[RUN] FAIL"), "{}", log("single.log"));
+    fs_err::remove_file(bench.path("survivor")).unwrap();
+    bench.image("true", "echo [RUN] PASS", "echo [RUN] PASS; exit 1");
+    let left: Vec<_> =
+        fs_err::read_dir(bench.path("output")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".ptokit-validation-")), "{left:?}");
+
+    // Logs are put whole where people look for them, or the validation says why not.
+    fs_err::remove_file(bench.path("output/doctor.log")).unwrap();
+    fs_err::create_dir_all(bench.path("output/doctor.log/x")).unwrap();
+    let error = bench.validate(&cx).unwrap_err();
+    assert!(matches!(&error, Error::Io { .. }), "{error}");
+    assert!(!bench.path("output/results.json").exists());
+    fs_err::remove_dir_all(bench.path("output/doctor.log")).unwrap();
 
     fs_err::write(bench.path("few"), "").unwrap();
     let results = bench.validate(&cx).unwrap();
@@ -218,7 +231,7 @@ fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
     a_doctor_that_takes_strict_for_nothing_is_no_witness(&bench);
 
     let other = cx.clone().with_var("ASCEND_DRIVER_ROOT", bench.path("nowhere"));
-    assert!(matches!(bench.validate(&other), Err(Error::Io { .. })));
+    assert!(matches!(bench.validate(&other), Err(Error::DriverUnknown { .. })));
     fs_err::write(bench.path("version.info"), "Version=26.0.rc1\n").unwrap();
     assert!(matches!(bench.validate(&cx), Err(Error::OtherHost { .. })));
     fs_err::write(bench.path("version.info"), "nothing that is known\n").unwrap();
@@ -277,6 +290,12 @@ fn a_host_is_looked_at_before_anything_is_built() {
     says(&cx, "`--kill`");
     fs_err::write(root.join("version.info"), "Version=25.6.rc2.b023\n").unwrap();
     says(&cx, "25.6.rc2.b023");
+    // A pipe in its place is nothing to wait for.
+    fs_err::remove_file(root.join("version.info")).unwrap();
+    let pipe = pto_process::Invocation::new("mkfifo").arg(root.join("version.info")).run(&pto_test::machine());
+    pipe.unwrap().require_success().unwrap();
+    says(&cx, "not a regular file");
+    fs_err::remove_file(root.join("version.info")).unwrap();
     fs_err::write(root.join("version.info"), "Version=26.0.rc1\n").unwrap();
     fs_err::remove_file(root.join("bin/task-submit")).unwrap();
     assert!(matches!(preflight(&cx, image), Err(Error::Queue(_))));
@@ -317,7 +336,8 @@ fn cleaning_up_takes_what_is_of_this_run_and_nothing_else() {
 
     // Words are no tasks, and a queue that refuses is no queue that has ended something.
     fs_err::remove_file(bench.path("calls")).unwrap();
-    fs_err::write(bench.path("tasks"), "0 tasks match; 3 tasks of other users are running\n").unwrap();
+    let prose = format!("0 tasks match; 3 tasks of other users are running\n3 tasks match {}\n0\n", run.mark());
+    fs_err::write(bench.path("tasks"), prose).unwrap();
     assert_eq!(clean_up(&cx, &run).unwrap().tasks, Vec::<String>::new());
     let calls = fs_err::read_to_string(bench.path("calls")).unwrap();
     assert!(!calls.contains("--kill"), "{calls}");

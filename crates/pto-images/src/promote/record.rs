@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use pto_context::{Readable, write_whole};
+use pto_context::{Readable, files, write_whole};
 use serde::{Deserialize, Serialize};
 
 use super::tags::Names;
@@ -17,6 +17,8 @@ use crate::registry::{Digest, Manifest, Repository};
 const SCHEMA: &str = "ptokit.images-record/1";
 const FILE: &str = "record.json";
 const MANIFESTS: &str = "manifests";
+/// What the registry's client takes at most.
+const LARGEST_MANIFEST: u64 = 8 << 20;
 
 /// The directory of one publication or rollback. The registry is the truth; this is what it is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -293,7 +295,8 @@ impl Records {
     /// It was not, or is no longer what it was.
     pub fn kept(&self, record: &Record, digest: &Digest) -> Result<Manifest, Error> {
         let file = self.manifest_file(digest);
-        let bytes = fs_err::read(&file).map_err(Error::io("read a manifest that was kept"))?;
+        let unread = |source| Error::Unread { file: file.clone(), source };
+        let bytes = files::bytes(&file, LARGEST_MANIFEST).map_err(unread)?;
         let media_type = record.media_types.get(digest).map(String::as_str).unwrap_or_default();
         let spoilt = |problem: String| Error::Records { file: file.clone(), problem };
         let manifest = Manifest::new(bytes, media_type).map_err(|problem| spoilt(problem.to_string()))?;

@@ -20,6 +20,13 @@ impl Credentials {
     }
 }
 
+impl Credentials {
+    /// What nobody may see, should a registry repeat it: the password, and both as they stand in a header.
+    pub(super) fn secrets(&self) -> [String; 2] {
+        [self.password.clone(), STANDARD.encode(format!("{}:{}", self.user, self.password))]
+    }
+}
+
 impl std::fmt::Debug for Credentials {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Credentials(***)")

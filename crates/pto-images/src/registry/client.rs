@@ -147,7 +147,7 @@ impl Client {
             },
             _ => Err(reply.problem()),
         });
-        outcome.map_err(|problem| ask.failed(problem, 1))
+        outcome.map_err(|problem| self.failed(&ask, problem, 1))
     }
 
     /// Deletes a tag by its name, and never what it leads to: other tags may lead there too.
@@ -225,7 +225,7 @@ impl Client {
                     wait(self.options.limits.pause(tries, &problem))?;
                     tries += 1;
                 }
-                Err(problem) => return Err(ask.failed(problem, tries).into()),
+                Err(problem) => return Err(self.failed(ask, problem, tries).into()),
             }
         }
     }
@@ -279,6 +279,12 @@ impl Client {
         token.ok_or_else(|| Problem::Malformed("the token service answered no token".to_owned()))
     }
 
+    fn failed(&self, ask: &Ask<'_>, problem: Problem, tries: u32) -> RequestFailed {
+        let secrets = self.options.credentials.as_ref().map(Credentials::secrets);
+        let problem = problem.without(secrets.as_ref().map_or(&[], |secrets| secrets));
+        RequestFailed { method: ask.method, url: pto_process::masked(&ask.url), problem, tries }
+    }
+
     /// The only line that sends anything.
     fn send(&self, ask: &Ask<'_>, authorization: Option<&str>) -> Result<Reply, Problem> {
         if interrupt::requested() {
@@ -300,12 +306,6 @@ impl Client {
             }
             None => exchange(&self.agent, request.body(()).map_err(malformed)?, ask.redirects, patience),
         }
-    }
-}
-
-impl Ask<'_> {
-    fn failed(&self, problem: Problem, tries: u32) -> RequestFailed {
-        RequestFailed { method: self.method, url: pto_process::masked(&self.url), problem, tries }
     }
 }
 

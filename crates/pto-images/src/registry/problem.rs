@@ -87,6 +87,20 @@ impl Problem {
         }
     }
 
+    /// The same without these, should the other side have repeated them.
+    pub(super) fn without(mut self, secrets: &[String]) -> Self {
+        let text = match &mut self {
+            Self::Status { said, .. } | Self::Denied { said, .. } => said.as_mut(),
+            Self::Elsewhere { place } => Some(place),
+            Self::Connection(text) | Self::Lasting(text) | Self::Malformed(text) => Some(text),
+            Self::Stalled(_) | Self::Slow(_) | Self::OtherBytes { .. } => None,
+        };
+        if let Some(text) = text {
+            secrets.iter().filter(|secret| !secret.is_empty()).for_each(|secret| *text = text.replace(secret, "***"));
+        }
+        self
+    }
+
     /// What the client says, sorted.
     pub(super) fn of(error: &ureq::Error, patience: Duration) -> Self {
         use std::io::ErrorKind::{TimedOut, WouldBlock};

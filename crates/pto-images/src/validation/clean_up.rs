@@ -75,7 +75,8 @@ fn end_tasks(cx: &Context, mark: &str, ended: &mut Vec<String>) -> Result<(), Er
 }
 
 /// The tasks of a mark. The queue is shared, and a task that is killed in error is somebody else's work: nothing is taken for a
-/// task but a line that names it and nothing else, or one that has the mark in it and begins with it.
+/// task but a line that names it and nothing else, or one that has the mark in it and begins with a name that is no bare number:
+/// `3 tasks match MARK` is a sentence.
 fn find(cx: &Context, mark: &str) -> Result<Vec<String>, Error> {
     let asked = ["--find", mark];
     let found = queue(cx, &asked)?;
@@ -88,7 +89,8 @@ fn find(cx: &Context, mark: &str) -> Result<Vec<String>, Error> {
         match task_of(line, mark) {
             Some(task) => tasks.push(task),
             None => {
-                let message = format!("`{QUEUE} {}` said `{line}`, which names no task of this run", asked.join(" "));
+                let message =
+                    format!("`{QUEUE} {}` said `{line}`, which is not taken for a task of this run", asked.join(" "));
                 cx.emit(Event::Warning { message });
             }
         }
@@ -102,7 +104,9 @@ fn task_of(line: &str, mark: &str) -> Option<String> {
     let is_id = first.bytes().any(|byte| byte.is_ascii_digit())
         && first.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-:".contains(&byte))
         && !first.starts_with('-');
-    (is_id && (is_alone || line.contains(mark))).then(|| first.to_owned())
+    let is_count = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_ours = if is_alone { first != "0" } else { line.contains(mark) && !is_count(first.trim_end_matches(':')) };
+    (is_id && is_ours).then(|| first.to_owned())
 }
 
 fn failed(args: &[&str], problem: String) -> Error {
@@ -123,7 +127,11 @@ mod tests {
         for (line, expected) in [
             ("4711", Some("4711")),
             ("task-4711.2", Some("task-4711.2")),
-            (&format!("4711 running {mark} on 3 cards"), Some("4711")),
+            (&format!("task-4711 running {mark} on 3 cards"), Some("task-4711")),
+            (&format!("4711 running {mark} on 3 cards"), None),
+            (&format!("3 tasks match {mark}"), None),
+            (&format!("3: {mark}"), None),
+            ("0", None),
             ("0 tasks match; 3 tasks of other users are running", None),
             ("none", None),
             ("--all", None),

@@ -18,6 +18,8 @@ const RUNNER_VARIABLE: &str = "RUNNER_NAME";
 const RUNTIME: &str = "ascend";
 /// How long the queue's client may take to say what it knows.
 const HELP: Duration = Duration::from_secs(60);
+/// Far above any file with a driver's version.
+const LARGEST: u64 = 1 << 20;
 
 /// Everything that a validation needs of its host, and the driver's version. Nothing is reserved and nothing is run on a card.
 ///
@@ -48,8 +50,9 @@ pub(super) fn host(cx: &Context, image: &Image) -> Result<String, Error> {
     let not_named = || unknown(format!("the configuration of `{}` does not name it", image.name));
     let expected = image.driver.as_deref().ok_or_else(not_named)?;
     let file = cx.under_root(driver_root(cx).join("version.info"));
-    let text = fs_err::read_to_string(&file).map_err(Error::io("read the driver's version"))?;
-    let found = parse_driver_info(&text).version.map(|version| version.to_string());
+    let unread = |error| unknown(format!("cannot read `{}`: {}", file.display(), files::reason(&error)));
+    let text = files::bytes(&file, LARGEST).map_err(unread)?;
+    let found = parse_driver_info(&String::from_utf8_lossy(&text)).version.map(|version| version.to_string());
     let found = found.ok_or_else(|| unknown(format!("`{}` holds no version", file.display())))?;
     if found == expected { Ok(found) } else { Err(other("the driver", found, expected)) }
 }

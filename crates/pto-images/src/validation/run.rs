@@ -1,6 +1,7 @@
 //! Running a validation.
 
 use std::io::{BufRead as _, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -9,6 +10,7 @@ use pto_context::{Context, Event, files};
 use pto_docker::Docker;
 use pto_process::{Output, Status};
 use pto_store::Lock;
+use tempfile::TempDir;
 
 use super::cases::{Case, PASS, Reservation, reservations};
 use super::clean_up::clean_up;
@@ -23,6 +25,8 @@ use crate::registry::{Digest, Platform};
 const RESULTS: &str = "results.json";
 /// Beside it, locked as long as a validation writes there.
 const LOCK: &str = ".ptokit-validation.lock";
+/// How the directories begin in which the cases of one run write.
+const WORK: &str = ".ptokit-validation-";
 
 /// One attempt of one run: everything that it starts has its mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,15 +79,23 @@ impl Validation<'_> {
         let file = output.join(RESULTS);
         // Those of an earlier attempt are of no use, and would be taken for this one's.
         let _ = std::fs::remove_file(&file);
+        let work = work_dir(&output)?;
         let mut results = Results::new(&self.image.name, id.clone(), &self.lock.recipe.commit, &driver);
-        let outcome = self.cases(cx, &id, &output, &mut results);
+        let outcome = self.cases(cx, &id, (&output, work.path()), &mut results);
         let cleaned = clean_up(cx, &self.run);
         outcome?;
         results.save(&file)?;
         cleaned.map(|_| results)
     }
 
-    fn cases(&self, cx: &Context, id: &Digest, output: &Path, results: &mut Results) -> Result<(), Error> {
+    /// Cases write where nobody else does, and what they wrote is put beside the results when they are over.
+    fn cases(
+        &self,
+        cx: &Context,
+        id: &Digest,
+        (output, work): (&Path, &Path),
+        results: &mut Results,
+    ) -> Result<(), Error> {
         let driver = driver_root(cx);
         let mut sound = true;
         for reservation in reservations(self.image) {
@@ -91,12 +103,7 @@ impl Validation<'_> {
                 results.cases.extend(reservation.cases.iter().map(not_run));
                 continue;
             }
-            let script = reservation.script(self.image, id, &self.run, &driver, output);
-            for case in &reservation.cases {
-                for name in [case.log(), case.code()] {
-                    let _ = std::fs::remove_file(output.join(name));
-                }
-            }
+            let script = reservation.script(self.image, id, &self.run, &driver, work);
             let names: Vec<_> = reservation.cases.iter().map(|case| case.name).collect();
             let task = format!("validate:{}", names.join("+"));
             let message =
@@ -104,11 +111,13 @@ impl Validation<'_> {
             cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
             let start = Instant::now();
             let ended = reservation.invocation(self.config, &script).run(cx).map_err(Error::Queue)?;
+            let seconds = start.elapsed().as_secs();
+            let judged = judged(&reservation, work, &ended, seconds);
+            keep_logs(&reservation, work, output)?;
             if ended.status == Status::Interrupted {
                 return Err(Error::Interrupted);
             }
-            let seconds = start.elapsed().as_secs();
-            results.cases.extend(judged(&reservation, output, &ended, seconds));
+            results.cases.extend(judged);
             sound = results.cases.iter().all(|case| case.status == CaseStatus::Passed);
             let message = format!("{}: {}", names.join(", "), if sound { "passed" } else { "failed" });
             cx.emit(Event::Finished { task, message });
@@ -134,21 +143,54 @@ impl Validation<'_> {
     }
 }
 
+/// A new directory below the output, without the logs and the directories of earlier runs. A task outlives the process that
+/// asked for it if that is killed, and would write its own verdict in the place of this run's; so no name is used twice.
+fn work_dir(output: &Path) -> Result<TempDir, Error> {
+    let failed = "make a directory for what the cases write";
+    for entry in fs_err::read_dir(output).map_err(Error::io(failed))? {
+        let entry = entry.map_err(Error::io(failed))?;
+        let name = entry.file_name();
+        if name.to_string_lossy().starts_with(WORK) && entry.path().is_dir() {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+        if Results::CASES.iter().any(|case| *name == *format!("{case}.log")) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+    // Not private, as the queue may run tasks as another user; by the umask, as the output itself.
+    let permissions = std::fs::Permissions::from_mode(0o777);
+    let made = tempfile::Builder::new().prefix(WORK).permissions(permissions).tempdir_in(output);
+    made.map_err(Error::io(failed))
+}
+
+/// Puts the logs of cases that are over where people look for them.
+fn keep_logs(reservation: &Reservation, work: &Path, output: &Path) -> Result<(), Error> {
+    for case in &reservation.cases {
+        match fs_err::rename(work.join(case.log()), output.join(case.log())) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io("keep the log of a case")(error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn not_run(case: &Case) -> CaseResult {
     let problem = Some("a case before it did not pass".to_owned());
     CaseResult { name: case.name.to_owned(), status: CaseStatus::NotRun, problem, log: None, seconds: 0 }
 }
 
 /// How the cases of a reservation went, by what they wrote.
-fn judged(reservation: &Reservation, output: &Path, ended: &Output, seconds: u64) -> Vec<CaseResult> {
+fn judged(reservation: &Reservation, work: &Path, ended: &Output, seconds: u64) -> Vec<CaseResult> {
     let mut sound = true;
     let judge = |case: &Case| {
         if !sound {
             return not_run(case);
         }
-        let problem = problem(case, output, ended);
+        let problem = problem(case, work, ended);
         sound = problem.is_none();
-        let log = output.join(case.log()).is_file().then(|| case.log());
+        let log = work.join(case.log()).is_file().then(|| case.log());
         let status = if sound { CaseStatus::Passed } else { CaseStatus::Failed };
         CaseResult { name: case.name.to_owned(), status, problem, log, seconds }
     };
@@ -156,9 +198,9 @@ fn judged(reservation: &Reservation, output: &Path, ended: &Output, seconds: u64
 }
 
 /// What is wrong with how a case ended.
-fn problem(case: &Case, output: &Path, ended: &Output) -> Option<String> {
+fn problem(case: &Case, work: &Path, ended: &Output) -> Option<String> {
     let unreadable = |error: std::io::Error| format!("it is not known how it ended: {error}");
-    let code = match fs_err::read_to_string(output.join(case.code())) {
+    let code = match fs_err::read_to_string(work.join(case.code())) {
         Ok(code) => code,
         // It is written when the case ends.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -172,7 +214,7 @@ fn problem(case: &Case, output: &Path, ended: &Output) -> Option<String> {
         }
         code => return Some(format!("it ended with code {code}")),
     }
-    let says_pass = match says_pass(&output.join(case.log())) {
+    let says_pass = match says_pass(&work.join(case.log())) {
         Ok(says_pass) => says_pass,
         Err(error) => return Some(format!("it ended with 0, and what it said is not known: {error}")),
     };
@@ -199,6 +241,23 @@ fn says_pass(log: &Path) -> std::io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whatever_cannot_be_read_is_no_pass() {
+        let dir = tempfile::tempdir().unwrap();
+        let case = Case { name: "doctor", says_pass: false, script: String::new() };
+        let ended = pto_process::Invocation::new("true").run(&pto_test::machine()).unwrap();
+        let found = || problem(&case, dir.path(), &ended).unwrap_or_default();
+        assert!(found().contains("did not come to its end"), "{}", found());
+        // A directory is neither code nor log.
+        fs_err::create_dir(dir.path().join("doctor.code")).unwrap();
+        assert!(found().contains("not known how it ended") && found().contains("doctor.code"), "{}", found());
+        fs_err::remove_dir(dir.path().join("doctor.code")).unwrap();
+        fs_err::write(dir.path().join("doctor.code"), "0\n").unwrap();
+        assert!(found().contains("what it said is not known"), "{}", found());
+        fs_err::write(dir.path().join("doctor.log"), "").unwrap();
+        assert_eq!(found(), "");
+    }
 
     #[test]
     fn only_a_line_that_begins_so_is_a_pass() {
