@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let client = Client::new(&cx, repository, Options::default())?;
     match client.manifest(&tag)? {
         Some(manifest) => {
-            let platforms: Vec<_> = client.platforms(&manifest)?.iter().map(ToString::to_string).collect();
+            let platforms: Vec<_> = client.facts(&manifest)?.platforms.iter().map(ToString::to_string).collect();
             println!("{tag} leads to {} for {}", manifest.digest(), platforms.join(", "));
         }
         None => println!("{tag} does not exist"),

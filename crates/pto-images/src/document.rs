@@ -1,8 +1,10 @@
 //! Documents that this crate writes for itself and reads again, each with its form in `schema`.
 
+use std::io::Write as _;
 use std::path::Path;
 
-use pto_context::files;
+use pto_context::{Readable, files, write_whole};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -11,16 +13,58 @@ use crate::error::Error;
 /// Far above any of them, and far below what would fill the memory.
 const LARGEST: u64 = 64 << 20;
 
+/// What a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// What is built.
+    Plan,
+    /// How a validation went.
+    Results,
+    /// What was begun in a registry.
+    Record,
+}
+
+impl Form {
+    /// What stands in its field `schema`.
+    pub const fn schema(self) -> &'static str {
+        match self {
+            Self::Plan => "ptokit.images-lock/1",
+            Self::Results => "ptokit.images-results/1",
+            Self::Record => "ptokit.images-record/1",
+        }
+    }
+
+    const fn action(self) -> &'static str {
+        match self {
+            Self::Plan => "write the plan",
+            Self::Results => "write the results of a validation",
+            Self::Record => "write the records of a publication",
+        }
+    }
+}
+
 /// Reads one of this form. A pipe or a device in its place is refused and not waited for.
-pub(crate) fn load<T: DeserializeOwned>(file: &Path, schema: &'static str) -> Result<T, Error> {
-    let malformed = |problem: String| Error::Records { file: file.to_owned(), problem };
+pub(crate) fn load<T: DeserializeOwned>(file: &Path, form: Form) -> Result<T, Error> {
+    let malformed = |problem: String| Error::Document { file: file.to_owned(), form, problem };
     let unread = |source| Error::Unread { file: file.to_owned(), source };
     let bytes = files::bytes(file, LARGEST).map_err(unread)?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| malformed(format!("it is no JSON: {error}")))?;
+    let expected = form.schema();
     match value.get("schema").and_then(Value::as_str) {
-        Some(found) if found == schema => {}
-        Some(found) => return Err(malformed(format!("its schema is `{found}`, expected `{schema}`"))),
-        None => return Err(malformed(format!("it has no `schema`, expected `{schema}`"))),
+        Some(found) if found == expected => {}
+        Some(found) => return Err(malformed(format!("its schema is `{found}`, expected `{expected}`"))),
+        None => return Err(malformed(format!("it has no `schema`, expected `{expected}`"))),
     }
     serde_json::from_value(value).map_err(|error| malformed(error.to_string()))
+}
+
+/// Writes one of this form, whole or not at all, and makes its directory. It outlives a machine that stops right after.
+pub(crate) fn save(file: &Path, form: Form, document: &impl Serialize) -> Result<(), Error> {
+    let failed = || Error::io(form.action());
+    let text = serde_json::to_string_pretty(document).map_err(|error| failed()(error.into()))? + "\n";
+    if let Some(dir) = file.parent() {
+        fs_err::create_dir_all(dir).map_err(failed())?;
+    }
+    let write = |file: &mut std::fs::File| file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    write_whole(file, Readable::ByUmask, write).map_err(failed())
 }

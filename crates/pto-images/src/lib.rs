@@ -11,5 +11,6 @@ pub mod promote;
 pub mod registry;
 pub mod validation;
 
+pub use document::Form;
 pub use error::Error;
 pub use pto_context::Fault;

@@ -88,7 +88,7 @@ fn a_password_is_not_sent_where_others_can_read_it() {
     registry.script(&format!("/v2/a/b/blobs/{}", Digest::of(config)), [Reply::redirect(307, store.url("/blob"))]);
     let client = client(&registry, me());
     let manifest = client.manifest("t").unwrap().unwrap();
-    assert_eq!(client.platforms(&manifest).unwrap()[0].to_string(), "linux/arm64");
+    assert_eq!(client.facts(&manifest).unwrap().platforms[0].to_string(), "linux/arm64");
     assert!(registry.requests().last().unwrap().header("authorization").is_some());
     assert_eq!(store.requests()[0].header("authorization"), None);
 }
@@ -143,7 +143,7 @@ fn only_bytes_with_a_known_digest_are_fetched_elsewhere() {
     registry.script("/v2/a/b/manifests/t", [Reply::body(image).header("Content-Type", TYPE)]);
     registry.script(&blob, [Reply::redirect(307, asks.url("/blob"))]);
     let manifest = client.manifest("t").unwrap().unwrap();
-    assert!(matches!(problem(client.platforms(&manifest)).0, Problem::Denied { status: 401, .. }));
+    assert!(matches!(problem(client.facts(&manifest)).0, Problem::Denied { status: 401, .. }));
     assert!(service.requests().is_empty());
 }
 

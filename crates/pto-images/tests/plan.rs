@@ -92,7 +92,7 @@ fn everything_is_frozen_and_comes_back_from_its_file() {
     lock.save(&file).unwrap();
     assert_eq!(Lock::load(&file).unwrap(), lock);
     fs_err::write(&file, fs_err::read_to_string(&file).unwrap().replace("\"pto_isa\"", "\"pto_isb\"")).unwrap();
-    assert!(matches!(Lock::load(&file), Err(Error::Records { .. })));
+    assert!(matches!(Lock::load(&file), Err(Error::Document { .. })));
 
     // What moves is in the next plan, and not in this one.
     let newer = world.commit("pypto-lib", "echo 2 > model.py");

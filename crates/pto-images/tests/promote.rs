@@ -4,7 +4,7 @@ mod bench;
 
 use bench::{Bench, NAME, PREVIOUS, TAG, TEMPORARY, moves};
 use pto_images::Error;
-use pto_images::promote::{Finish, Names, State, Temporary, Uploaded, status};
+use pto_images::promote::{Finish, Names, State, Status, Temporary, Upload, Uploaded, status};
 use pto_loopback::Act;
 use pto_test::registry::push_list;
 
@@ -32,6 +32,32 @@ fn a_newer_recipe_stops_it_and_takes_back_what_was_begun() {
     bench.publication("new");
     bench.pass();
     assert!(matches!(bench.promote(Finish::Begin), Err(Error::Stale { .. })));
+    assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
+}
+
+#[test]
+fn a_record_does_not_say_whose_recipe_counts() {
+    let Some(bench) = Bench::start() else { return };
+    half_way(&bench);
+    bench.newer_recipe();
+    let file = bench.records().file();
+    let record = fs_err::read_to_string(&file).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&record).unwrap();
+    // A branch that stays where the recipe was, a repository of somebody else's, and no word of a recipe.
+    for (pointer, other) in
+        [("/recipe/branch", "old"), ("/recipe/repository", "https://me:secret@h.example/x"), ("/recipe", "")]
+    {
+        let before = value.pointer(pointer).unwrap().clone();
+        *value.pointer_mut(pointer).unwrap() = if other.is_empty() { serde_json::Value::Null } else { other.into() };
+        fs_err::write(&file, value.to_string()).unwrap();
+        let refused = bench.promote(Finish::Resume).unwrap_err();
+        assert!(matches!(&refused, Error::OtherRecords { found, .. } if found.contains("recipe")), "{refused}");
+        assert!(!refused.to_string().contains("secret"), "{refused}");
+        assert_eq!(bench.tags_now(), (Some("one"), Some("one")));
+        *value.pointer_mut(pointer).unwrap() = before;
+    }
+    fs_err::write(&file, value.to_string()).unwrap();
+    assert!(matches!(bench.promote(Finish::Resume), Err(Error::Stale { .. })));
     assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
 }
 
@@ -64,8 +90,8 @@ fn a_registry_that_deletes_no_tags_by_name_keeps_its_digests() {
     assert!(bench.promote(Finish::Resume).unwrap().notes().is_empty(), "it is said once");
     assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
     let now = status(&bench.client(), &Names::new(TAG), Some(&bench.records())).unwrap();
-    assert!(now.temporary[0].is_current && !now.is_settled());
-    assert_eq!(now.begun.unwrap().state, State::Done);
+    assert!(now.temporary[0].image == Upload::Current && !now.is_settled());
+    assert_eq!(now.begun.unwrap().state, Some(State::Done));
     // Somebody has deleted it by hand.
     bench.registry.delete_tag(NAME, TEMPORARY);
     bench.promote(Finish::Resume).unwrap();
@@ -79,6 +105,27 @@ fn a_registry_that_deletes_no_tags_by_name_keeps_its_digests() {
     bench.gate.decide(|_, _| Act::Pass);
     bench.promote(Finish::Undo).unwrap();
     assert_eq!(bench.tags_now(), (Some("one"), Some("one")));
+}
+
+#[test]
+fn an_upload_that_is_older_than_what_is_current_is_not_offered() {
+    let Some(bench) = Bench::start() else { return };
+    bench.pass();
+    let push = |tag: &str, at| bench.registry.push_built(NAME, tag, "arm64", tag, at);
+    push(TAG, Some("2026-02-01T10:00:00.5Z"));
+    let upload = |run: &str, at| push(&Names::new(TAG).temporary(run, 1), at);
+    upload("1", Some("2026-02-01T10:00:00.4Z"));
+    upload("2", Some("2026-02-01T10:00:00.6Z"));
+    upload("3", None);
+    upload("4", Some("yesterday"));
+    let status = || status(&bench.client(), &Names::new(TAG), None).unwrap();
+    let images = |status: &Status| status.temporary.iter().map(|left| left.image).collect::<Vec<_>>();
+    let now = status();
+    assert_eq!(images(&now), [Upload::Older, Upload::NotPromoted, Upload::NotPromoted, Upload::NotPromoted]);
+    assert_eq!(now.current.unwrap().created.as_deref(), Some("2026-02-01T10:00:00.500000000Z"));
+    // Where the age of what is current is not known, none is older.
+    push(TAG, None);
+    assert!(images(&status()).iter().all(|image| *image == Upload::NotPromoted));
 }
 
 #[test]

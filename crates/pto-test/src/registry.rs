@@ -106,11 +106,22 @@ impl Registry {
     /// # Panics
     /// It refuses.
     pub fn push(&self, name: &str, tag: &str, architecture: &str, content: &str) -> Pushed {
+        self.push_built(name, tag, architecture, content, None)
+    }
+
+    /// The same, built at a time, by RFC 3339.
+    ///
+    /// # Panics
+    /// It refuses.
+    pub fn push_built(&self, name: &str, tag: &str, architecture: &str, content: &str, at: Option<&str>) -> Pushed {
         let layer = content.as_bytes().to_vec();
-        let config = json!({
+        let mut config = json!({
             "architecture": architecture, "os": "linux", "config": {},
             "rootfs": { "type": "layers", "diff_ids": [digest(&layer)] },
         });
+        if let Some(at) = at {
+            config["created"] = at.into();
+        }
         let config = config.to_string().into_bytes();
         [&layer, &config].into_iter().for_each(|blob| self.push_blob(name, blob));
         let descriptor = |media_type: &str, blob: &[u8]| json!({ "mediaType": media_type, "size": blob.len(), "digest": digest(blob) });

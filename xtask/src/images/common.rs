@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use pto_context::{Context, with_causes};
-use pto_images::config::{Config, FILE, Image, Severity};
+use pto_images::config::{Config, FILE, Image, RecipeSource, Severity};
 use pto_images::promote::{Record, Records, Upstream};
 use pto_images::registry::{BadRepository, Credentials, Options, PlainHttp, Repository};
 use pto_process::shell_word;
@@ -148,8 +148,10 @@ impl AccessArgs {
     fn credentials(&self) -> Result<Credentials, Failure> {
         /// Above any password or token, far below what a wrong file has.
         const LONGEST: u64 = 64 << 10;
-        let mut text = String::new();
-        std::io::stdin().take(LONGEST).read_to_string(&mut text).map_err(|error| Failure::io(&error))?;
+        let mut bytes = Vec::new();
+        std::io::stdin().take(LONGEST).read_to_end(&mut bytes).map_err(|error| Failure::io(&error))?;
+        let no_text = |_| Failure::usage("the name or password on standard input is no UTF-8".to_owned(), None);
+        let text = String::from_utf8(bytes).map_err(no_text)?;
         let mut lines = text.lines().map(str::to_owned);
         let user = self.username.clone().or_else(|| lines.next()).unwrap_or_default();
         let password = lines.next().unwrap_or_default();
@@ -194,8 +196,9 @@ impl RecordArgs {
 pub fn typed(image: &ImageArgs, registry: &RegistryArgs, records: &RecordArgs) -> String {
     let config = image.file.config.as_ref().map(|file| format!(" --config {}", shell_word(&file.to_string_lossy())));
     let repository = registry.repository.as_ref().map(|repository| format!(" --repository {}", shell_word(repository)));
+    let user = registry.access.username.as_ref().map(|user| format!(" --username {}", shell_word(user)));
     let plain = registry.access.plain_http.then(|| " --plain-http".to_owned());
-    [config, repository, plain, records.typed()].into_iter().flatten().collect()
+    [config, repository, plain, user, records.typed()].into_iter().flatten().collect()
 }
 
 /// Locks that all processes of this machine share.
@@ -205,8 +208,14 @@ pub fn locks(cx: &Context) -> Result<PathBuf, Failure> {
 }
 
 /// Who is asked for the newest recipe, and how.
-pub fn upstream(cx: &Context) -> Upstream {
-    Upstream { proxy: cx.var(PROXY_VARIABLE) }
+pub fn upstream(cx: &Context, config: &Config) -> Upstream {
+    let RecipeSource { repository, branch } = config.recipe.clone();
+    Upstream { repository, branch, proxy: proxy(cx) }
+}
+
+/// The proxy for git and for the registries of bases.
+pub fn proxy(cx: &Context) -> Option<String> {
+    cx.var(PROXY_VARIABLE)
 }
 
 /// Runs are numbered; anything else could make a tag that is somebody else's.

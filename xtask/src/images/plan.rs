@@ -7,7 +7,7 @@ use pto_images::plan::{Lock, Plan};
 use pto_images::registry::{Options, PlainHttp};
 use serde::Serialize;
 
-use super::common::{FileArgs, upstream};
+use super::common::{FileArgs, proxy};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
@@ -48,7 +48,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     if let Some(lock) = &args.lock {
         out::refuse_unwritable(lock)?;
     }
-    let proxy = upstream(&cx).proxy;
+    let proxy = proxy(&cx);
     if config.proxy_required && proxy.is_none() {
         return Err(Failure::blocked(
             "the configuration requires a proxy, and `PYPTO_DOCKER_PROXY` is not set",

@@ -43,7 +43,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let promotion = Promotion {
         records: args.records.records(&cx, &image, &args.registry.repository(&config)?),
         registry: args.registry.options()?,
-        upstream: upstream(&cx),
+        upstream: upstream(&cx, &config),
         locks: locks(&cx)?,
     };
     let finish = match (args.resume, args.undo) {
@@ -68,7 +68,12 @@ pub fn outcome(report: &PromotionReport) -> Outcome {
 
 /// What it came to, for people.
 pub fn promotion_lines(report: &PromotionReport) -> Vec<String> {
-    let what = if report.promoted { "promoted" } else { "taken back" };
+    let what = match (report.promoted, report.was_over) {
+        (true, false) => "promoted",
+        (true, true) => "promoted before",
+        (false, false) => "taken back",
+        (false, true) => "taken back before",
+    };
     let mut lines = vec![format!("{} {}", style::good(what), report.reference)];
     let shown = |digest: &Option<_>| digest.as_ref().map_or("nothing".to_owned(), ToString::to_string);
     lines.push(format!("  current   {}", shown(&report.current)));

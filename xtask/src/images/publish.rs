@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pto_images::promote::{Publication, PublicationReport, Recipe};
+use pto_images::promote::{Publication, PublicationReport};
 use pto_images::validation::Results;
 use serde::Serialize;
 
@@ -60,15 +60,11 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         platform: image.platform(),
         run: args.run.clone(),
         attempt: args.attempt,
-        recipe: Recipe {
-            repository: config.recipe.repository.clone(),
-            branch: config.recipe.branch.clone(),
-            commit: results.recipe.clone(),
-        },
+        commit: results.recipe.clone(),
         tested: results.id,
         records: args.records.records(&cx, &image, &args.registry.repository(&config)?),
         registry: args.registry.options()?,
-        upstream: upstream(&cx),
+        upstream: upstream(&cx, &config),
         locks: locks(&cx)?,
     };
     let report = publication.run(&cx, !args.upload_only)?;

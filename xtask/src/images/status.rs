@@ -1,6 +1,6 @@
 //! `images status`.
 
-use pto_images::promote::{Begun, State, Status, TagFact, status};
+use pto_images::promote::{Begun, State, Status, TagFact, Upload, status};
 use pto_images::registry::Client;
 use serde::Serialize;
 
@@ -51,10 +51,11 @@ fn text(status: &Status, image: &str, typed: &str) -> String {
     lines.push(format!("  current   {}", fact(&status.current, "nothing was published yet")));
     lines.push(format!("  previous  {}", fact(&status.previous, "nothing yet")));
     for temporary in &status.temporary {
-        let what = match (temporary.is_current, temporary.is_previous) {
-            (true, _) => "current; only the tag is left over",
-            (_, true) => "the version before; only the tag is left over",
-            _ => "uploaded and not promoted",
+        let what = match temporary.image {
+            Upload::Current => "current; only the tag is left over",
+            Upload::Previous => "the version before; only the tag is left over",
+            Upload::Older => "built before what is current; only the tag is left over",
+            Upload::NotPromoted => "uploaded and not promoted",
         };
         lines.push(format!("  upload    {} {}: {what}", temporary.tag, temporary.digest));
     }
@@ -69,18 +70,19 @@ fn text(status: &Status, image: &str, typed: &str) -> String {
 fn fact(fact: &Option<TagFact>, nothing: &str) -> String {
     let Some(fact) = fact else { return nothing.to_owned() };
     let platforms: Vec<_> = fact.platforms.iter().map(ToString::to_string).collect();
-    format!("{} for {}", fact.digest, platforms.join(", "))
+    let built = fact.created.as_ref().map(|at| format!(", built {at}")).unwrap_or_default();
+    format!("{} for {}{built}", fact.digest, platforms.join(", "))
 }
 
 fn stands(begun: &Begun) -> &'static str {
-    match (begun.state, begun.over, &begun.candidate) {
-        (_, _, None) => "the upload was begun",
-        (State::NotStarted, false, _) => "no tag was moved yet",
-        (State::NotStarted | State::PreviousMoved, true, _) => "was taken back",
-        (State::PreviousMoved, false, _) => "half way: `previous` was moved, `current` was not",
-        (State::Done, false, _) => "the tags are where they are to be; what follows is left",
-        (State::Done, true, _) => "is done",
-        (State::Foreign, _, _) => "somebody else has moved a tag since",
+    match (begun.state, begun.over) {
+        (None, _) => "the upload was begun",
+        (Some(State::NotStarted), false) => "no tag was moved yet",
+        (Some(State::NotStarted | State::PreviousMoved), true) => "was taken back",
+        (Some(State::PreviousMoved), false) => "half way: `previous` was moved, `current` was not",
+        (Some(State::Done), false) => "the tags are where they are to be; what follows is left",
+        (Some(State::Done), true) => "is done",
+        (Some(State::Foreign), _) => "somebody else has moved a tag since",
     }
 }
 
@@ -88,15 +90,15 @@ fn stands(begun: &Begun) -> &'static str {
 fn next(status: &Status, image: &str, typed: &str) -> Option<String> {
     let resume = || Some(format!("cargo xtask images promote {image} --resume{typed} --password-stdin"));
     match &status.begun {
-        Some(begun) if !begun.over && begun.state == State::Foreign => {
+        Some(begun) if !begun.over && begun.state == Some(State::Foreign) => {
             Some("publish again: a new publication begins from where the tags are".to_owned())
         }
-        Some(begun) if !begun.over && begun.candidate.is_none() => {
+        Some(begun) if !begun.over && begun.state.is_none() => {
             Some(format!("cargo xtask images publish {image}{typed} ..."))
         }
         Some(begun) if !begun.over && begun.kind == pto_images::promote::Kind::Promotion => resume(),
         Some(begun) if !begun.over => Some(format!("cargo xtask images rollback {image}{typed} --password-stdin")),
-        _ if status.temporary.iter().any(|left| !left.is_current && !left.is_previous) => {
+        _ if status.temporary.iter().any(|left| left.image == Upload::NotPromoted) => {
             Some("delete the tags of uploads by name in the registry, or promote the one that is meant".to_owned())
         }
         _ if !status.temporary.is_empty() => Some("delete the tags of uploads by name in the registry".to_owned()),

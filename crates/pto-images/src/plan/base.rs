@@ -19,7 +19,7 @@ pub(super) fn resolve(cx: &Context, image: &Image, options: &Options) -> Result<
     };
     let manifest = client.manifest(reference)?.ok_or_else(|| unusable(format!("there is no `{reference}`")))?;
     let platform = image.platform();
-    let platforms = client.platforms(&manifest)?;
+    let platforms = client.facts(&manifest)?.platforms;
     if !platforms.contains(&platform) {
         let found: Vec<_> = platforms.iter().map(ToString::to_string).collect();
         return Err(unusable(format!("it is for {}, expected {platform}", found.join(", "))));

@@ -1,19 +1,14 @@
 //! The document that later steps use.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::Path;
 
-use pto_context::{Readable, write_whole};
 use serde::{Deserialize, Serialize};
 
-use crate::document;
+use crate::document::{self, Form};
 use crate::error::Error;
 use crate::promote::Recipe;
 use crate::registry::{Digest, Platform};
-
-/// The form of the file, in its field `schema`.
-pub(super) const SCHEMA: &str = "ptokit.images-lock/1";
 
 /// Everything that is built, by commits and digests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,7 +99,7 @@ impl Lock {
     /// # Errors
     /// It cannot be read or is malformed.
     pub fn load(file: &Path) -> Result<Self, Error> {
-        document::load(file, SCHEMA)
+        document::load(file, Form::Plan)
     }
 
     /// Writes it, whole or not at all.
@@ -112,8 +107,6 @@ impl Lock {
     /// # Errors
     /// It cannot be written.
     pub fn save(&self, file: &Path) -> Result<(), Error> {
-        let failed = "write the plan";
-        let text = serde_json::to_string_pretty(self).map_err(|error| Error::io(failed)(error.into()))? + "\n";
-        write_whole(file, Readable::ByUmask, |file| file.write_all(text.as_bytes())).map_err(Error::io(failed))
+        document::save(file, Form::Plan, self)
     }
 }

@@ -19,6 +19,7 @@ pub use lock::{Base, Lock, LockedImage, LockedSource, Ptoas};
 pub use patches::warn_without_patch;
 
 use crate::config::{Config, Image};
+use crate::document::Form;
 use crate::error::Error;
 use crate::promote::Recipe;
 use crate::registry::Options;
@@ -91,7 +92,7 @@ impl Plan {
         });
         let images = locked.collect::<Result<_, _>>()?;
         Ok(Lock {
-            schema: lock::SCHEMA.to_owned(),
+            schema: Form::Plan.schema().to_owned(),
             created: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
             recipe: Recipe {
                 repository: config.recipe.repository.clone(),

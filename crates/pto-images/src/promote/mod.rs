@@ -29,7 +29,7 @@ pub use record::{Before, Candidate, Entry, Kind, Recipe, Record, Records, Step};
 pub use report::{Moved, PromotionReport, Temporary};
 pub use rollback::{Rollback, RollbackReport};
 pub use state::State;
-pub use status::{Begun, Status, TagFact, TemporaryFact, status};
+pub use status::{Begun, Status, TagFact, TemporaryFact, Upload, status};
 pub use tags::{Names, lock};
 pub use upload::{Tested, Uploaded};
 pub use upstream::Upstream;

@@ -74,14 +74,12 @@ impl Promotion {
         if record.kind != Kind::Promotion || (finish == Finish::Begin && record.before.is_some()) {
             return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: record.kind.name() });
         }
+        // Taking back needs no recipe.
+        let commit = if finish == Finish::Undo { None } else { Some(self.commit(&record)?) };
         let client = Client::new(cx, record.repository.clone(), self.registry.clone())?;
         let mut run = Run::open(cx, &self.records, &client, record)?;
-        if finish == Finish::Undo {
-            return run.undo(None);
-        }
-        let recipe = run.record.recipe.clone();
-        let newest = recipe.map_or(Ok(()), |recipe| self.upstream.check(cx, &recipe));
-        match newest {
+        let Some(commit) = commit else { return run.undo(None) };
+        match self.upstream.check(cx, &commit) {
             Ok(()) => {}
             // What is half done must not stay so, and what is done already needs no recipe.
             Err(stale @ Error::Stale { .. }) if run.state()? != State::Done => return run.undo(Some(stale)),
@@ -92,6 +90,16 @@ impl Promotion {
         let public =
             Public::ask(cx, client.repository(), &self.registry, run.record.names().current(), run.candidate.digest())?;
         run.conclude(Step::Done, Some(public))
+    }
+
+    /// The commit that the image was built from, of the upstream that is asked.
+    fn commit(&self, record: &Record) -> Result<String, Error> {
+        let other = |found| Error::OtherRecords { file: self.records.file(), found };
+        let recipe = record.recipe.as_ref().ok_or_else(|| other("it names no recipe".to_owned()))?;
+        match self.upstream.differs(recipe) {
+            Some(found) => Err(other(found)),
+            None => Ok(recipe.commit.clone()),
+        }
     }
 }
 

@@ -43,7 +43,7 @@ impl Public {
         };
         let digest = manifest.digest().clone();
         let moved = (digest != *expected).then(|| format!("`{tag}` leads to {digest}, expected {expected}"));
-        let (platforms, problem) = match client.platforms(&manifest) {
+        let (platforms, problem) = match client.facts(&manifest).map(|facts| facts.platforms) {
             Ok(platforms) if platforms.is_empty() => (platforms, Some(format!("`{tag}` is for no platform"))),
             Ok(platforms) => (platforms, None),
             Err(Error::Interrupted) => return Err(Error::Interrupted),

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::begin::make_way;
 use super::promotion::{Finish, Promotion};
-use super::record::{Candidate, Recipe, Records};
+use super::record::{Candidate, Records};
 use super::report::PromotionReport;
 use super::tags::{Names, lock};
 use super::upload::{Tested, Uploaded};
@@ -41,8 +41,8 @@ pub struct Publication {
     pub run: String,
     /// Which attempt of that run this is.
     pub attempt: u32,
-    /// What it was built from.
-    pub recipe: Recipe,
+    /// The commit of the recipe that it was built from.
+    pub commit: String,
     /// The image of the engine here that was tested, by its id.
     pub tested: Digest,
     /// Where to write down what is done.
@@ -77,7 +77,7 @@ impl Publication {
     pub fn run(&self, cx: &Context, promote: bool) -> Result<PublicationReport, Error> {
         let _lock = lock(&self.locks, &self.repository, &self.names)?;
         make_way(cx, &self.records, &self.registry)?;
-        self.upstream.check(cx, &self.recipe)?;
+        self.upstream.check(cx, &self.commit)?;
         let candidate = self.upload(cx)?;
         let promotion = Promotion {
             records: self.records.clone(),
@@ -104,7 +104,7 @@ impl Publication {
             repository: self.repository.clone(),
             names: self.names.clone(),
             temporary: self.temporary(),
-            recipe: self.recipe.clone(),
+            recipe: self.upstream.recipe(&self.commit),
             tested: Tested { id: self.tested.clone(), manifests },
         }
     }
@@ -167,6 +167,6 @@ impl Publication {
         if found != self.platform {
             return Err(Error::OtherPlatform { found, expected: self.platform.clone() });
         }
-        labels::require(self.tested.as_str(), &labels::of_recipe(&self.recipe.commit), &image.labels)
+        labels::require(self.tested.as_str(), &labels::of_recipe(&self.commit), &image.labels)
     }
 }

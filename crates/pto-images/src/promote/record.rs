@@ -9,12 +9,10 @@ use pto_context::{Readable, files, write_whole};
 use serde::{Deserialize, Serialize};
 
 use super::tags::Names;
-use crate::document;
+use crate::document::{self, Form};
 use crate::error::Error;
 use crate::registry::{Digest, Manifest, Repository};
 
-/// The form of the file, in its field `schema`.
-const SCHEMA: &str = "ptokit.images-record/1";
 const FILE: &str = "record.json";
 const MANIFESTS: &str = "manifests";
 /// What the registry's client takes at most.
@@ -163,7 +161,7 @@ pub enum Step {
 impl Record {
     pub(crate) fn new(kind: Kind, image: &str, repository: &Repository, names: &Names) -> Self {
         Self {
-            schema: SCHEMA.to_owned(),
+            schema: Form::Record.schema().to_owned(),
             kind,
             image: image.to_owned(),
             repository: repository.clone(),
@@ -229,16 +227,21 @@ impl Records {
         &self.dir
     }
 
+    /// The record of what was done last.
+    pub fn file(&self) -> PathBuf {
+        self.dir.join(FILE)
+    }
+
     /// What was recorded last; `None` if nothing was.
     ///
     /// # Errors
     /// It cannot be read or is malformed.
     pub fn load(&self) -> Result<Option<Record>, Error> {
-        let file = self.dir.join(FILE);
+        let file = self.file();
         if file.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
             return Ok(None);
         }
-        let record: Record = document::load(&file, SCHEMA)?;
+        let record: Record = document::load(&file, Form::Record)?;
         match self.about.as_ref().and_then(|about| about.differs(&record)) {
             Some(found) => Err(Error::OtherRecords { file, found }),
             None => Ok(Some(record)),
@@ -261,11 +264,7 @@ impl Records {
     }
 
     pub(crate) fn save(&self, record: &Record) -> Result<(), Error> {
-        let failed = "write the records of a publication";
-        fs_err::create_dir_all(&self.dir).map_err(Error::io(failed))?;
-        let text = serde_json::to_string_pretty(record).map_err(|error| Error::io(failed)(error.into()))? + "\n";
-        let write = |file: &mut std::fs::File| file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-        write_whole(&self.dir.join(FILE), Readable::ByUmask, write).map_err(Error::io(failed))
+        document::save(&self.file(), Form::Record, record)
     }
 
     /// Keeps the record under a number, `record-1.json`, so that another one can be begun. Manifests stay: their names are their
@@ -275,7 +274,7 @@ impl Records {
         let mut numbered = (1_u32..).map(|number| self.dir.join(format!("record-{number}.json")));
         let free = numbered.find(|file| !file.exists());
         let free = free.ok_or_else(|| Error::io(failed)(std::io::ErrorKind::StorageFull.into()))?;
-        fs_err::rename(self.dir.join(FILE), free).map_err(Error::io(failed))
+        fs_err::rename(self.file(), free).map_err(Error::io(failed))
     }
 
     /// Keeps a manifest's bytes: a registry may forget what no tag leads to.
@@ -298,7 +297,7 @@ impl Records {
         let unread = |source| Error::Unread { file: file.clone(), source };
         let bytes = files::bytes(&file, LARGEST_MANIFEST).map_err(unread)?;
         let media_type = record.media_types.get(digest).map(String::as_str).unwrap_or_default();
-        let spoilt = |problem: String| Error::Records { file: file.clone(), problem };
+        let spoilt = |problem: String| Error::Document { file: file.clone(), form: Form::Record, problem };
         let manifest = Manifest::new(bytes, media_type).map_err(|problem| spoilt(problem.to_string()))?;
         if manifest.digest() == digest {
             Ok(manifest)
@@ -332,8 +331,8 @@ mod tests {
         assert_eq!(records.kept(&record, manifest.digest()).unwrap(), manifest);
 
         fs_err::write(records.manifest_file(manifest.digest()), &manifest.bytes()[1..]).unwrap();
-        assert!(matches!(records.kept(&record, manifest.digest()), Err(Error::Records { .. })));
+        assert!(matches!(records.kept(&record, manifest.digest()), Err(Error::Document { .. })));
         fs_err::write(dir.path().join("new/record.json"), "{}").unwrap();
-        assert!(matches!(records.load(), Err(Error::Records { .. })));
+        assert!(matches!(records.load(), Err(Error::Document { .. })));
     }
 }

@@ -6,7 +6,7 @@ use super::record::{Kind, Record, Records};
 use super::state::State;
 use super::tags::{Names, Tags};
 use crate::error::Error;
-use crate::registry::{Client, Digest, Platform};
+use crate::registry::{Client, Digest, ImageFacts, Platform};
 
 /// What there is to know of a published image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,6 +34,8 @@ pub struct TagFact {
     pub config: Option<Digest>,
     /// What it runs on.
     pub platforms: Vec<Platform>,
+    /// When it was built, by RFC 3339; a list of images does not say.
+    pub created: Option<String>,
 }
 
 /// A tag that some run uploaded to.
@@ -43,10 +45,22 @@ pub struct TemporaryFact {
     pub tag: String,
     /// Its manifest.
     pub digest: Digest,
-    /// Whether that image is current: then only the tag is left over.
-    pub is_current: bool,
-    /// Whether it was current before the one that is: only the tag is left over then, too.
-    pub is_previous: bool,
+    /// What that image is.
+    pub image: Upload,
+}
+
+/// What an image is to those that users pull.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Upload {
+    /// It is current: only the tag is left over.
+    Current,
+    /// It was current before the one that is: only the tag is left over.
+    Previous,
+    /// It was built before the one that is current: whatever became of it, it is not to be promoted any more.
+    Older,
+    /// It was not promoted, as far as can be known.
+    NotPromoted,
 }
 
 /// What was begun.
@@ -56,8 +70,8 @@ pub struct Begun {
     pub kind: Kind,
     /// What `current` is to lead to; `None` before the end of the upload.
     pub candidate: Option<Digest>,
-    /// Where it stands.
-    pub state: State,
+    /// Where it stands; `None` before the end of the upload.
+    pub state: Option<State>,
     /// Whether it came to its end.
     pub over: bool,
 }
@@ -65,7 +79,7 @@ pub struct Begun {
 impl Status {
     /// Whether there is nothing left to do: no upload that was not promoted, nothing begun, no tag left over.
     pub fn is_settled(&self) -> bool {
-        let over = self.begun.as_ref().is_none_or(|begun| begun.over && begun.state != State::Foreign);
+        let over = self.begun.as_ref().is_none_or(|begun| begun.over && begun.state != Some(State::Foreign));
         self.current.is_some() && self.temporary.is_empty() && over
     }
 }
@@ -92,9 +106,16 @@ pub fn status(client: &Client, names: &Names, records: Option<&Records>) -> Resu
         let Some(manifest) = client.manifest(tag)? else { continue };
         let digest = manifest.digest().clone();
         let leads_there = |fact: &Option<TagFact>| fact.as_ref().is_some_and(|fact| fact.digest == digest);
-        let (is_current, is_previous) = (leads_there(&current), leads_there(&previous));
-        temporary.push(TemporaryFact { tag: tag.clone(), digest, is_current, is_previous });
+        let image = match (leads_there(&current), leads_there(&previous)) {
+            (true, _) => Upload::Current,
+            (_, true) => Upload::Previous,
+            _ if is_older(&client.facts(&manifest)?, current.as_ref()) => Upload::Older,
+            _ => Upload::NotPromoted,
+        };
+        temporary.push(TemporaryFact { tag: tag.clone(), digest, image });
     }
+    // Registries list tags in no order.
+    temporary.sort_by(|one, other| one.tag.cmp(&other.tag));
     let record = records.map(Records::require).transpose()?;
     let digest = |fact: &Option<TagFact>| fact.as_ref().map(|fact| fact.digest.clone());
     let begun = record.map(|record| begun(&record, digest(&current).as_ref(), digest(&previous).as_ref()));
@@ -104,20 +125,28 @@ pub fn status(client: &Client, names: &Names, records: Option<&Records>) -> Resu
 
 fn fact(tags: &Tags<'_>, tag: &str) -> Result<Option<TagFact>, Error> {
     let Some(manifest) = tags.read(tag)? else { return Ok(None) };
-    let platforms = tags.client.platforms(&manifest)?;
+    let ImageFacts { platforms, created } = tags.client.facts(&manifest)?;
     Ok(Some(TagFact {
         tag: tag.to_owned(),
         digest: manifest.digest().clone(),
         config: manifest.config().cloned(),
         platforms,
+        created: created.map(|created| humantime::format_rfc3339(created).to_string()),
     }))
+}
+
+/// Not known is not older.
+fn is_older(upload: &ImageFacts, current: Option<&TagFact>) -> bool {
+    let current = current.and_then(|current| humantime::parse_rfc3339(current.created.as_deref()?).ok());
+    upload.created.zip(current).is_some_and(|(upload, current)| upload < current)
 }
 
 fn begun(record: &Record, current: Option<&Digest>, previous: Option<&Digest>) -> Begun {
     let candidate = record.candidate.as_ref().map(|candidate| candidate.manifest.clone());
     let state = match (&record.before, &candidate) {
-        (Some(before), Some(candidate)) => State::of(record.kind, before, candidate, current, previous),
-        _ => State::NotStarted,
+        (Some(before), Some(candidate)) => Some(State::of(record.kind, before, candidate, current, previous)),
+        (None, Some(_)) => Some(State::NotStarted),
+        (_, None) => None,
     };
     Begun { kind: record.kind, candidate, state, over: record.is_over() }
 }

@@ -1,7 +1,7 @@
 //! The one place where a registry is talked to.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use pto_context::{Context, interrupt};
 use serde::Deserialize;
@@ -63,10 +63,21 @@ struct TagList {
     tags: Option<Vec<String>>,
 }
 
+/// What there is to know of an image, or of a list of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageFacts {
+    /// What it runs on.
+    pub platforms: Vec<Platform>,
+    /// When it was built, where that is said.
+    pub created: Option<SystemTime>,
+}
+
+/// The few fields of an image's configuration that count here.
 #[derive(Deserialize)]
 struct ImageConfig {
     os: String,
     architecture: String,
+    created: Option<String>,
 }
 
 impl Client {
@@ -190,12 +201,15 @@ impl Client {
         Ok(Some(tags))
     }
 
-    /// The platforms of what a manifest stands for: those that a list names, or the one that an image's configuration names.
+    /// What there is to know of what a manifest stands for: of an image its configuration says it, a list of images names its
+    /// platforms alone.
     ///
     /// # Errors
     /// The configuration cannot be had or does not say it.
-    pub fn platforms(&self, manifest: &Manifest) -> Result<Vec<Platform>, Error> {
-        let Some(digest) = manifest.config() else { return Ok(manifest.listed_platforms()) };
+    pub fn facts(&self, manifest: &Manifest) -> Result<ImageFacts, Error> {
+        let Some(digest) = manifest.config() else {
+            return Ok(ImageFacts { platforms: manifest.listed_platforms(), created: None });
+        };
         let ask = Ask { redirects: REDIRECTS, ..self.ask("GET", &format!("blobs/{digest}"), &[]) };
         self.repeat(&ask, |reply| {
             if reply.status != 200 {
@@ -204,7 +218,9 @@ impl Client {
             check(Some(digest.clone()), &reply.body)?;
             let config: ImageConfig = serde_json::from_slice(&reply.body)
                 .map_err(|error| Problem::Malformed(format!("no configuration of an image: {error}")))?;
-            Ok(vec![Platform { os: config.os, architecture: config.architecture }])
+            let created = config.created.and_then(|created| humantime::parse_rfc3339_weak(&created).ok());
+            let platform = Platform { os: config.os, architecture: config.architecture };
+            Ok(ImageFacts { platforms: vec![platform], created })
         })
     }
 

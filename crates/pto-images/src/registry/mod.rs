@@ -20,7 +20,7 @@ pub(crate) use address::without_user;
 pub use address::{BadRepository, Repository};
 pub use auth::Credentials;
 pub(crate) use client::wait;
-pub use client::{Client, Deletion};
+pub use client::{Client, Deletion, ImageFacts};
 pub use digest::{BadDigest, Digest};
 pub use manifest::{Manifest, Platform};
 pub use options::{Limits, Options, PlainHttp};

@@ -1,18 +1,13 @@
 //! What a validation came to: the evidence without which nothing is published.
 
-use std::io::Write as _;
 use std::path::Path;
 
-use pto_context::{Readable, write_whole};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Image;
-use crate::document;
+use crate::document::{self, Form};
 use crate::error::Error;
 use crate::registry::Digest;
-
-/// The form of the file, in its field `schema`.
-const SCHEMA: &str = "ptokit.images-results/1";
 
 /// One image, and how its cases went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +61,7 @@ impl Results {
     /// Nothing has run yet.
     pub fn new(image: &str, id: Digest, recipe: &str, driver: &str) -> Self {
         let (image, recipe, driver) = (image.to_owned(), recipe.to_owned(), driver.to_owned());
-        Self { schema: SCHEMA.to_owned(), image, id, recipe, driver, cases: Vec::new() }
+        Self { schema: Form::Results.schema().to_owned(), image, id, recipe, driver, cases: Vec::new() }
     }
 
     /// Whether every case is there and passed.
@@ -100,7 +95,7 @@ impl Results {
     /// # Errors
     /// They cannot be read or are malformed.
     pub fn load(file: &Path) -> Result<Self, Error> {
-        document::load(file, SCHEMA)
+        document::load(file, Form::Results)
     }
 
     /// Writes them, whole or not at all.
@@ -108,8 +103,6 @@ impl Results {
     /// # Errors
     /// They cannot be written.
     pub fn save(&self, file: &Path) -> Result<(), Error> {
-        let failed = "write the results of a validation";
-        let text = serde_json::to_string_pretty(self).map_err(|error| Error::io(failed)(error.into()))? + "\n";
-        write_whole(file, Readable::ByUmask, |file| file.write_all(text.as_bytes())).map_err(Error::io(failed))
+        document::save(file, Form::Results, self)
     }
 }

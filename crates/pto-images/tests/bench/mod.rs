@@ -174,8 +174,11 @@ impl Bench {
     }
 
     pub fn recipe(&self) -> Recipe {
-        let repository = self.upstream.display().to_string();
-        Recipe { repository, branch: "main".to_owned(), commit: self.commit.clone() }
+        self.asked().recipe(&self.commit)
+    }
+
+    fn asked(&self) -> Upstream {
+        Upstream { repository: self.upstream.display().to_string(), branch: "main".to_owned(), proxy: None }
     }
 
     /// A newer recipe; the one before is of no use any more.
@@ -246,7 +249,7 @@ impl Bench {
         let promotion = Promotion {
             records: self.records(),
             registry: self.options(),
-            upstream: Upstream::default(),
+            upstream: self.asked(),
             locks: self.dir.path().join("locks"),
         };
         promotion.run(&self.cx(), finish)
@@ -266,7 +269,7 @@ impl Bench {
 
     pub fn state(&self) -> State {
         self.pass();
-        status(&self.client(), &Names::new(TAG), Some(&self.records())).unwrap().begun.unwrap().state
+        status(&self.client(), &Names::new(TAG), Some(&self.records())).unwrap().begun.unwrap().state.unwrap()
     }
 
     fn image_of(&self, tag: &str) -> Option<&'static str> {

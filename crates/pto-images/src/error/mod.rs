@@ -1,10 +1,12 @@
-//! What can go wrong, whose fault it is, and what to do about it.
+//! What can go wrong; beside it, whose fault that is and what to do about it.
+
+mod fault;
+mod hint;
 
 use std::path::PathBuf;
 
-use pto_context::Fault;
-
-use crate::registry::{Digest, Platform, Problem, RequestFailed};
+use crate::document::Form;
+use crate::registry::{Digest, Platform, RequestFailed};
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -234,11 +236,13 @@ pub enum Error {
         /// The directory.
         dir: PathBuf,
     },
-    /// The records cannot be used.
+    /// A plan, results or records that cannot be used.
     #[error("`{}`: {problem}", .file.display())]
-    Records {
+    Document {
         /// The file.
         file: PathBuf,
+        /// What it was to be.
+        form: Form,
         /// What is wrong with it.
         problem: String,
     },
@@ -293,45 +297,6 @@ impl Error {
         move |source| Self::Io { action, source }
     }
 
-    /// Whose fault it is.
-    pub fn fault(&self) -> Fault {
-        match self {
-            Self::Interrupted => Fault::Interrupt,
-            Self::Lock(error) if error.is_interrupted() => Fault::Interrupt,
-            Self::Docker(error) => error.fault(),
-            Self::Registry(_) | Self::Certificates(_) | Self::Io { .. } | Self::Lock(_) => Fault::Machine,
-            Self::UpstreamUnknown { .. } | Self::Busy { .. } | Self::NotHere { .. } => Fault::Machine,
-            Self::Queue(error) if error.is_interrupted() => Fault::Interrupt,
-            Self::Queue(_) | Self::NoImage { .. } => Fault::Machine,
-            Self::Git(error) if error.is_interrupted() => Fault::Interrupt,
-            Self::NotFetched { source, .. } if source.is_interrupted() => Fault::Interrupt,
-            Self::NotFetched { .. } => Fault::Machine,
-            Self::Git(_) => Fault::Machine,
-            Self::NoRecords { .. } | Self::Records { .. } | Self::OtherRecords { .. } | Self::Begun { .. } => {
-                Fault::Input
-            }
-            Self::Unread { .. } | Self::Over { .. } | Self::NotUploaded { .. } => Fault::Input,
-            Self::BusyOutput { .. } | Self::Tasks { .. } => Fault::Machine,
-            Self::NoProxy
-            | Self::NoPin { .. }
-            | Self::Base { .. }
-            | Self::NotPypto { .. }
-            | Self::ChangedRecipe { .. }
-            | Self::OtherRecipe { .. } => Fault::Input,
-            Self::Contradiction { .. }
-            | Self::MovedByOther { .. }
-            | Self::NotTheTested { .. }
-            | Self::OtherPlatform { .. }
-            | Self::NotPassed { .. }
-            | Self::OtherHost { .. }
-            | Self::DriverUnknown { .. }
-            | Self::OtherPlan { .. }
-            | Self::Promoted { .. }
-            | Self::Stale { .. }
-            | Self::NothingBefore { .. } => Fault::Verdict,
-        }
-    }
-
     /// What git said before it failed, secrets masked.
     pub fn said(&self) -> Option<String> {
         let words = match self {
@@ -341,115 +306,12 @@ impl Error {
         };
         Some(words).filter(|words| !words.is_empty())
     }
-
-    /// What to do about it, for people; `None` if the error says all.
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::Registry(failed) => return registry_hint(&failed.problem),
-            Self::Certificates(error) => return error.hint(),
-            Self::NoProxy => "look at `PYPTO_DOCKER_PROXY`".to_owned(),
-            Self::Contradiction { .. } => {
-                "something between here and the registry answers in its place; nothing was changed, run again"
-                    .to_owned()
-            }
-            Self::MovedByOther { .. } => "somebody else published meanwhile, so nothing more was changed; \
-                `cargo xtask images status` shows where the tags lead, and a new publication begins from there"
-                .to_owned(),
-            Self::NotTheTested { .. } => {
-                "current and previous are as they were; publish again under a new run and attempt".to_owned()
-            }
-            Self::Docker(error) => return error.hint(),
-            Self::Git(error) => return error.hint(),
-            Self::NotHere { .. } => {
-                "publish on the machine that tested it, before its images are cleaned up".to_owned()
-            }
-            Self::Queue(error) => return error.hint(),
-            Self::OtherHost { .. } | Self::DriverUnknown { .. } => {
-                "validate on the host that the configuration names, or change it".to_owned()
-            }
-            Self::NotPypto { .. } => {
-                "name PyPTO's checkout with `--checkout DIR`, or a commit of PyPTO as `ref` of `pypto` in \
-                the configuration"
-                    .to_owned()
-            }
-            Self::ChangedRecipe { dir, .. } => {
-                format!("commit and push them, or put them aside: `git -C {} stash --include-untracked`", dir.display())
-            }
-            Self::NotFetched { .. } => {
-                "push that commit, or name the repository that has it: `--source URL`; if there is a \
-                proxy, `PYPTO_DOCKER_PROXY`"
-                    .to_owned()
-            }
-            Self::OtherRecipe { .. } => "check that commit out, or plan again".to_owned(),
-            Self::OtherPlan { .. } => {
-                "build it from this plan: `cargo xtask container build --lock FILE`, which labels it".to_owned()
-            }
-            Self::NoImage { .. } => "build it first".to_owned(),
-            Self::NotPassed { .. } => "`cargo xtask images test` runs the validation and writes the results".to_owned(),
-            Self::OtherPlatform { .. } => "build and test it on a machine of that architecture".to_owned(),
-            Self::Stale { .. } => "current and previous are as they were; build and test the newest recipe".to_owned(),
-            Self::UpstreamUnknown { .. } => "current and previous are as they were; run again".to_owned(),
-            Self::Busy { .. } => "wait for it, or end it".to_owned(),
-            Self::Promoted { .. } => "`cargo xtask images rollback` makes the version before current again".to_owned(),
-            Self::NothingBefore { .. } => {
-                "the second publication of a different image makes a previous version".to_owned()
-            }
-            Self::Begun { .. } => "`--resume` finishes it, `--resume --undo` takes it back".to_owned(),
-            Self::NoRecords { .. } => "name the directory that `cargo xtask images publish` wrote".to_owned(),
-            Self::Lock(error) => return error.hint(),
-            Self::Io { source, .. } if pto_context::is_disk_full(source) => "free some space and run again".to_owned(),
-            Self::NoPin { .. } | Self::Base { .. } => {
-                "what is built has to be a commit of PyPTO with its pins, on a base for the platform".to_owned()
-            }
-            Self::Over { .. } => {
-                "`cargo xtask images status` shows what is current; `cargo xtask images publish` begins \
-                another one, and `cargo xtask images rollback` goes back"
-                    .to_owned()
-            }
-            Self::NotUploaded { .. } => "nothing was moved; `cargo xtask images publish` uploads it again".to_owned(),
-            Self::Unread { .. } => "name the file that the step before has written".to_owned(),
-            Self::Records { file, .. } => format!(
-                "take another copy of it, or move it away: `mv {0} {0}.broken`; what is published is in the registry, and \
-                 `cargo xtask images status` shows it",
-                file.display()
-            ),
-            Self::OtherRecords { .. } => {
-                "name the directory of this image: `--records DIR`, and its repository if that is \
-                not the configuration's: `--repository HOST/PATH`"
-                    .to_owned()
-            }
-            Self::BusyOutput { .. } => "wait for it, or name another directory: `--output DIR`".to_owned(),
-            Self::Tasks { .. } => "look at the queue, and end what is left of this run by hand".to_owned(),
-            Self::Io { .. } | Self::Interrupted => return None,
-        })
-    }
 }
 
 impl From<RequestFailed> for Error {
     fn from(failed: RequestFailed) -> Self {
         if pto_context::interrupt::requested() { Self::Interrupted } else { Self::Registry(failed) }
     }
-}
-
-fn registry_hint(problem: &Problem) -> Option<String> {
-    let hint = match problem {
-        Problem::Denied { .. } => {
-            "give name and password with `--password-stdin`, of a user who may read this repository, and push to it where \
-             something is published"
-        }
-        Problem::Stalled(_) | Problem::Slow(_) | Problem::Connection(_) => {
-            "check that the registry can be reached from here directly: no proxy is used for it"
-        }
-        Problem::Status { status: 404, .. } => {
-            "no registry answered this way; check the address, and what stands between here and it"
-        }
-        Problem::Malformed(_) => {
-            "what answered may be no registry, but a page to log in to a network, or a proxy's; check the address"
-        }
-        problem if problem.may_pass() => "the registry has trouble; run again later",
-        _ => return None,
-    };
-    Some(hint.to_owned())
 }
 
 fn cloned(origin: Option<&str>) -> String {

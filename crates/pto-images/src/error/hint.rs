@@ -1,0 +1,116 @@
+//! What to do about it.
+
+use super::Error;
+use crate::document::Form;
+use crate::registry::Problem;
+
+impl Error {
+    /// What to do about it, for people; `None` if the error says all.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Registry(failed) => return registry_hint(&failed.problem),
+            Self::Certificates(error) => return error.hint(),
+            Self::NoProxy => "look at `PYPTO_DOCKER_PROXY`".to_owned(),
+            Self::Contradiction { .. } => {
+                "something between here and the registry answers in its place; nothing was changed, run again"
+                    .to_owned()
+            }
+            Self::MovedByOther { .. } => "somebody else published meanwhile, so nothing more was changed; \
+                `cargo xtask images status` shows where the tags lead, and a new publication begins from there"
+                .to_owned(),
+            Self::NotTheTested { .. } => {
+                "current and previous are as they were; publish again under a new run and attempt".to_owned()
+            }
+            Self::Docker(error) => return error.hint(),
+            Self::Git(error) => return error.hint(),
+            Self::NotHere { .. } => {
+                "publish on the machine that tested it, before its images are cleaned up".to_owned()
+            }
+            Self::Queue(error) => return error.hint(),
+            Self::OtherHost { .. } | Self::DriverUnknown { .. } => {
+                "validate on the host that the configuration names, or change it".to_owned()
+            }
+            Self::NotPypto { .. } => {
+                "name PyPTO's checkout with `--checkout DIR`, or a commit of PyPTO as `ref` of `pypto` in \
+                the configuration"
+                    .to_owned()
+            }
+            Self::ChangedRecipe { dir, .. } => {
+                format!("commit and push them, or put them aside: `git -C {} stash --include-untracked`", dir.display())
+            }
+            Self::NotFetched { .. } => {
+                "push that commit, or name the repository that has it: `--source URL`; if there is a \
+                proxy, `PYPTO_DOCKER_PROXY`"
+                    .to_owned()
+            }
+            Self::OtherRecipe { .. } => "check that commit out, or plan again".to_owned(),
+            Self::OtherPlan { .. } => {
+                "build it from this plan: `cargo xtask container build --lock FILE`, which labels it".to_owned()
+            }
+            Self::NoImage { .. } => "build it first".to_owned(),
+            Self::NotPassed { .. } => "`cargo xtask images test` runs the validation and writes the results".to_owned(),
+            Self::OtherPlatform { .. } => "build and test it on a machine of that architecture".to_owned(),
+            Self::Stale { .. } => "current and previous are as they were; build and test the newest recipe".to_owned(),
+            Self::UpstreamUnknown { .. } => "current and previous are as they were; run again".to_owned(),
+            Self::Busy { .. } => "wait for it, or end it".to_owned(),
+            Self::Promoted { .. } => "`cargo xtask images rollback` makes the version before current again".to_owned(),
+            Self::NothingBefore { .. } => {
+                "the second publication of a different image makes a previous version".to_owned()
+            }
+            Self::Begun { .. } => "`--resume` finishes it, `--resume --undo` takes it back".to_owned(),
+            Self::NoRecords { .. } => "name the directory that `cargo xtask images publish` wrote".to_owned(),
+            Self::Lock(error) => return error.hint(),
+            Self::Io { source, .. } if pto_context::is_disk_full(source) => "free some space and run again".to_owned(),
+            Self::NoPin { .. } | Self::Base { .. } => {
+                "what is built has to be a commit of PyPTO with its pins, on a base for the platform".to_owned()
+            }
+            Self::Over { .. } => {
+                "`cargo xtask images status` shows what is current; `cargo xtask images publish` begins \
+                another one, and `cargo xtask images rollback` goes back"
+                    .to_owned()
+            }
+            Self::NotUploaded { .. } => "nothing was moved; `cargo xtask images publish` uploads it again".to_owned(),
+            Self::Unread { .. } => "name the file that the step before has written".to_owned(),
+            Self::Document { form: Form::Plan, .. } => {
+                "`cargo xtask images plan` writes one: name the file that its `--lock` names".to_owned()
+            }
+            Self::Document { form: Form::Results, .. } => {
+                "`cargo xtask images test` writes them: name `results.json` of its directory".to_owned()
+            }
+            Self::Document { form: Form::Record, file, .. } => format!(
+                "take another copy of it, or move it away: `mv {0} {0}.broken`; what is published is in the registry, and \
+                 `cargo xtask images status` shows it",
+                file.display()
+            ),
+            Self::OtherRecords { .. } => {
+                "name the directory of this image: `--records DIR`, its repository if that is not the configuration's: \
+                 `--repository HOST/PATH`, and the configuration that it was published with: `--config FILE`"
+                    .to_owned()
+            }
+            Self::BusyOutput { .. } => "wait for it, or name another directory: `--output DIR`".to_owned(),
+            Self::Tasks { .. } => "look at the queue, and end what is left of this run by hand".to_owned(),
+            Self::Io { .. } | Self::Interrupted => return None,
+        })
+    }
+}
+
+fn registry_hint(problem: &Problem) -> Option<String> {
+    let hint = match problem {
+        Problem::Denied { .. } => {
+            "give name and password with `--password-stdin`, of a user who may read this repository, and push to it where \
+             something is published"
+        }
+        Problem::Stalled(_) | Problem::Slow(_) | Problem::Connection(_) => {
+            "check that the registry can be reached from here directly: no proxy is used for it"
+        }
+        Problem::Status { status: 404, .. } => {
+            "no registry answered this way; check the address, and what stands between here and it"
+        }
+        Problem::Malformed(_) => {
+            "what answered may be no registry, but a page to log in to a network, or a proxy's; check the address"
+        }
+        problem if problem.may_pass() => "the registry has trouble; run again later",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
