@@ -121,7 +121,7 @@ impl Git {
     /// # Errors
     /// `PTOKIT_GIT_TIMEOUT_S` is no time.
     pub fn exchanging(&self, cx: &Context) -> Result<Invocation, Error> {
-        Ok(self.here(self.plain.exchanging()).deadline(cx.seconds(REMOTE_VARIABLE, REMOTE)?))
+        Ok(self.here(self.plain.exchanging()).deadline_from(REMOTE_VARIABLE, cx.seconds(REMOTE_VARIABLE, REMOTE)?))
     }
 
     /// Runs a command of this repository; `action` completes "git cannot ...".

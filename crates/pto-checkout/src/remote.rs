@@ -27,7 +27,8 @@ pub fn resolve(cx: &Context, url: &str, name: &str) -> Result<String, Error> {
     let asking = Plain::new(cx, RunAs::caller()).exchanging().args(["ls-remote", "--quiet", "--", url]);
     // A pattern matches the end of a name, so all that can be meant are asked for, and no more are sent.
     let asking = if name == "HEAD" { asking.arg(name) } else { asking.args([name.to_owned(), format!("{name}^{{}}")]) };
-    let output = run(cx, "list the refs of", url, asking.deadline(cx.seconds(REMOTE_VARIABLE, LISTING)?))?;
+    let output =
+        run(cx, "list the refs of", url, asking.deadline_from(REMOTE_VARIABLE, cx.seconds(REMOTE_VARIABLE, LISTING)?))?;
     let refs = parse_remote_refs(&output.stdout.text());
     let missing = || Error::NoSuchRef { remote: masked(url), name: name.to_owned() };
     resolve_ref(&refs, name).map(str::to_owned).ok_or_else(missing)
@@ -40,7 +41,7 @@ pub fn resolve(cx: &Context, url: &str, name: &str) -> Result<String, Error> {
 pub fn clone_command(cx: &Context, run_as: &RunAs, url: &str, into: &Path) -> Result<Invocation, Error> {
     let clone =
         Plain::new(cx, run_as.clone()).exchanging().args(["clone", "--quiet", "--no-checkout", "--", url]).arg(into);
-    Ok(clone.deadline(cx.seconds(REMOTE_VARIABLE, CLONE)?))
+    Ok(clone.deadline_from(REMOTE_VARIABLE, cx.seconds(REMOTE_VARIABLE, CLONE)?))
 }
 
 /// Clones a remote without a work tree.

@@ -12,6 +12,8 @@ use crate::sources::Sources;
 
 /// What our labels begin with.
 const PREFIX: &str = "ptokit.container.";
+/// The name of the image.
+const IMAGE: &str = "image";
 /// Which image the container was made of, whatever its name stands for by now.
 const IMAGE_ID: &str = "image-id";
 /// How it gets at the NPUs.
@@ -39,7 +41,7 @@ impl Configuration {
         let list = |mounts: &[Mount]| mounts.iter().map(Mount::text).collect::<Vec<_>>().join("; ");
         let trusted: Vec<String> = sources.trusted.iter().map(|path| path.display().to_string()).collect();
         let mut all: BTreeMap<String, String> = [
-            ("image", settings.image.clone()),
+            (IMAGE, settings.image.clone()),
             ("pypto", sources.pypto.display().to_string()),
             ("pypto-lib", sources.pypto_lib.display().to_string()),
             ("sources", list(&sources.mounts)),
@@ -80,10 +82,11 @@ impl Configuration {
     }
 
     /// What is asked for and recorded otherwise, in the order of the names. An image that is asked for and not on this
-    /// machine cannot be compared by its id.
+    /// machine cannot be compared by its id, and one of another name is another one whatever its id.
     pub fn differences(&self, asked: &Self) -> Vec<Difference> {
         let names = self.0.keys().chain(asked.0.keys().filter(|name| !self.0.contains_key(*name)));
-        let comparable = |name: &&String| *name != IMAGE_ID || asked.0.contains_key(IMAGE_ID);
+        let has_id = asked.0.contains_key(IMAGE_ID) && self.0.get(IMAGE) == asked.0.get(IMAGE);
+        let comparable = |name: &&String| *name != IMAGE_ID || has_id;
         let mut names: Vec<&String> =
             names.filter(comparable).filter(|name| self.0.get(*name) != asked.0.get(*name)).collect();
         names.sort();
@@ -149,5 +152,8 @@ mod tests {
         let rebuilt = recorded.differences(&configuration(&[("image", "a"), (IMAGE_ID, "sha256:2")]));
         assert!(rebuilt.len() == 1 && rebuilt[0].text().contains("stands for another image now"));
         assert_eq!(recorded.differences(&configuration(&[("image", "a")])), []);
+        let other = recorded.differences(&configuration(&[("image", "b"), (IMAGE_ID, "sha256:2")]));
+        let texts: Vec<_> = other.iter().map(Difference::text).collect();
+        assert_eq!(texts, ["image: the container has `a`, asked for is `b`"], "no tag was moved");
     }
 }

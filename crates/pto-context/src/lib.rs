@@ -1,7 +1,8 @@
 //! What a ptokit library may know of its surroundings, given by the caller and never taken behind its back: the root
 //! directory, the environment, how the program was started, and a sink for events. With it comes what every library does in
 //! the same way: work on as many threads as there are processors, tell a full disk from other errors, read a deadline, read
-//! a file of the inspected machine, name a verb as it can be typed, and where PyPTO and the driver are.
+//! a file of the inspected machine, name a verb as it can be typed, say how many there are of something, and where PyPTO and
+//! the driver are.
 //!
 //! This crate must not know what any library does with them, nor how an event is rendered.
 //!
@@ -14,6 +15,7 @@
 //! ```
 
 mod called;
+mod counted;
 mod error;
 mod event;
 mod fault;
@@ -30,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use called::{Called, NAMES, PROGRAM};
+pub use counted::{Counted, counted};
 pub use error::{is_disk_full, says_disk_full, with_causes};
 pub use event::{Event, EventSink, Recorder, Silent};
 pub use fault::Fault;

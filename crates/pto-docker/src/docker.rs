@@ -77,7 +77,7 @@ impl Docker {
 
     /// The same for something that an engine answers at once, or never.
     pub fn question(&self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Invocation {
-        self.command(args).deadline(self.answer)
+        self.command(args).deadline_from(ANSWER_VARIABLE, self.answer)
     }
 
     /// Runs a command to its end. `about` is the image, container or registry it concerns, for messages.

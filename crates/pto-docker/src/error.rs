@@ -93,8 +93,8 @@ pub enum Error {
         /// What was not understood.
         why: String,
     },
-    /// The private configuration directory cannot be made.
-    #[error("cannot make a private directory for Docker's configuration below `{}`", .path.display())]
+    /// The private configuration directory cannot be made, or has no room for a login.
+    #[error("cannot keep Docker's configuration in a private directory at `{}`", .path.display())]
     Private {
         /// Where.
         path: PathBuf,
@@ -183,7 +183,7 @@ impl Error {
             Self::DiskFull { .. } => "`docker system df` says what takes the room; remove images that nobody needs".into(),
             Self::Failed { output, .. } => format!("to see it by yourself: {}", output.line),
             Self::NotPrivate { path, .. } => format!("remove `{}`, or set `TMPDIR` to another directory", path.display()),
-            Self::Private { .. } => "set `TMPDIR` to a directory that can be written".into(),
+            Self::Private { .. } => "set `TMPDIR` to a directory that can be written and has room".into(),
             Self::Process(error) => return error.hint(),
             Self::Unreadable { .. } | Self::BadSeconds(_) | Self::Lock(_) => return None,
         })
@@ -200,11 +200,14 @@ impl Error {
     }
 }
 
-/// The last lines the client wrote, without the advice it ends with.
+/// How lines begin that the client writes whatever happens: its advice at the end, and that its builder is an old one.
+const ALWAYS_SAID: [&str; 5] = ["Run 'docker", "See '", "DEPRECATED:", "Install the buildx", "https://docs.docker.com"];
+
+/// The last lines the client wrote of what went wrong.
 fn said(output: &Output) -> String {
-    let words = output.last_words(LAST_LINES + 1);
-    let lines: Vec<_> =
-        words.lines().filter(|line| !line.starts_with("Run 'docker") && !line.starts_with("See '")).collect();
+    let words = output.last_words(LAST_LINES + ALWAYS_SAID.len());
+    let is_always = |line: &str| ALWAYS_SAID.iter().any(|start| line.trim_start().starts_with(start));
+    let lines: Vec<_> = words.lines().filter(|line| !is_always(line)).collect();
     let kept = &lines[lines.len().saturating_sub(LAST_LINES)..];
     if kept.is_empty() { output.status.to_string() } else { kept.join("; ") }
 }

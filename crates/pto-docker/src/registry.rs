@@ -68,7 +68,15 @@ impl RegistryClient {
     /// The registry cannot be reached, or refuses.
     pub fn login(&mut self, registry: &str, credentials: &Credentials) -> Result<(), Error> {
         self.secrets.extend(credentials.secrets());
-        self.docker.run(&self.login_command(registry, credentials), registry).map(drop)
+        let full = |said: &str| said.contains(&*self.config.path().to_string_lossy());
+        match self.docker.run(&self.login_command(registry, credentials), registry) {
+            // The client writes the login down, and says of its own disk what an engine says of its.
+            Err(Error::DiskFull { said }) if full(&said) => Err(Error::Private {
+                path: self.config.path().to_owned(),
+                source: std::io::ErrorKind::StorageFull.into(),
+            }),
+            login => login.map(drop),
+        }
     }
 
     /// How [`login`](Self::login) does it.

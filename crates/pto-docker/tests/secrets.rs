@@ -41,6 +41,42 @@ fn credentials() -> Credentials {
 }
 
 #[test]
+fn a_login_that_does_not_fit_is_not_the_engines_disk() {
+    let mut host = host();
+    host.script(
+        "docker",
+        "echo \"Error saving credentials: write $DOCKER_CONFIG/x: no space left on device\" >&2; exit 1",
+    );
+    host.var("DOCKER_HOST", "unix:///x.sock");
+    let mut registry = RegistryClient::new(&Docker::new(&host.cx()).unwrap()).unwrap();
+    let error = registry.login("registry.example", &credentials()).unwrap_err();
+    assert!(matches!(&error, Error::Private { path, .. } if path == registry.config()), "{error}");
+    assert!(error.hint().unwrap().contains("TMPDIR"));
+    host.script("docker", "echo 'write /var/lib/docker/x: no space left on device' >&2; exit 1");
+    let error = registry.login("registry.example", &credentials()).unwrap_err();
+    assert!(matches!(error, Error::DiskFull { .. }), "{error}");
+}
+
+#[test]
+fn what_the_client_always_says_is_not_the_reason() {
+    let mut host = Host::empty();
+    host.script(
+        "docker",
+        "echo 'DEPRECATED: The legacy builder is deprecated and will be removed in a future release.
+            Install the buildx component to build images with BuildKit:
+            https://docs.docker.com/go/buildx/
+
+the reason
+See '\\''docker build --help'\\''.' >&2; exit 3",
+    );
+    let docker = Docker::new(&host.cx()).unwrap();
+    match docker.run(&docker.command(["build", "."]), "x").unwrap_err() {
+        Error::Failed { said, .. } => assert_eq!(said, "the reason"),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
 fn a_password_goes_to_stdin_alone() {
     let host = host();
     let events = Arc::new(Recorder::default());

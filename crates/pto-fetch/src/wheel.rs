@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pto_context::{Context, Event};
+use pto_context::{Context, Event, counted};
 use pto_store::{Error as StoreError, Store};
 
 use crate::client::{self, Delivery, Workplace};
@@ -30,7 +30,7 @@ impl WheelPin {
             // Before the entry is written to the disk, so that what nobody needs is not. If some is left, it is only space.
             let _ = std::fs::remove_dir_all(&downloads);
             settle(target)?;
-            let message = format!("{} {} ready ({count} files)", self.name, self.version);
+            let message = format!("{} {} ready ({})", self.name, self.version, counted(count, "file"));
             cx.emit(Event::Finished { task: self.task(), message });
             Ok(())
         })

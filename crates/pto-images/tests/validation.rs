@@ -336,15 +336,20 @@ fn cleaning_up_takes_what_is_of_this_run_and_nothing_else() {
 
     // Words are no tasks, and a queue that refuses is no queue that has ended something.
     fs_err::remove_file(bench.path("calls")).unwrap();
-    let prose = format!("0 tasks match; 3 tasks of other users are running\n3 tasks match {}\n0\n", run.mark());
+    let prose = format!("0 tasks match {}; 3 tasks of other users are running\n0\n", run.mark());
     fs_err::write(bench.path("tasks"), prose).unwrap();
     assert_eq!(clean_up(&cx, &run).unwrap().tasks, Vec::<String>::new());
-    let calls = fs_err::read_to_string(bench.path("calls")).unwrap();
-    assert!(!calls.contains("--kill"), "{calls}");
     let refused = || match clean_up(&cx, &run) {
         Err(Error::Tasks { command, problem }) => format!("{command}: {problem}"),
         other => panic!("{other:?}"),
     };
+    // A number and the mark: a task of this run, or how many there are. Not ended, and not passed over either.
+    for line in [format!("ID STATE COMMAND\n4711 running : {}", run.mark()), format!("3 tasks match {}", run.mark())] {
+        fs_err::write(bench.path("tasks"), &line).unwrap();
+        assert!(refused().contains(line.lines().last().unwrap()), "{line}");
+    }
+    let calls = fs_err::read_to_string(bench.path("calls")).unwrap();
+    assert!(!calls.contains("--kill"), "{calls}");
     bench.program("task-submit", "case \"$1\" in --find) echo 4711;; --kill) echo 'not yours' >&2; exit 5;; esac");
     let said = refused();
     assert!(said.contains("--kill 4711") && said.contains("not yours"), "{said}");

@@ -70,7 +70,11 @@ impl Error {
                 Some("the file is there, but the interpreter or loader it asks for is not".to_owned())
             }
             Self::Failed(output) => match output.status {
-                Status::TimedOut { .. } => Some("give it more time, or find out what it waits for".to_owned()),
+                Status::TimedOut { .. } => {
+                    let how =
+                        output.deadline_variable.map(|name| format!(" with `{name}=SECONDS`")).unwrap_or_default();
+                    Some(format!("give it more time{how}, or see by yourself what it waits for: {}", output.line))
+                }
                 Status::Interrupted => None,
                 _ => Some(format!("to see it by yourself: {}", output.line)),
             },

@@ -43,6 +43,7 @@ pub struct Invocation {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) stdin: Stdin,
     pub(crate) deadline: Option<Duration>,
+    pub(crate) deadline_variable: Option<&'static str>,
     pub(crate) grace: Duration,
     pub(crate) capture_limit: usize,
     pub(crate) mask: Mask,
@@ -59,6 +60,7 @@ impl Invocation {
             cwd: None,
             stdin: Stdin::Null,
             deadline: None,
+            deadline_variable: None,
             grace: DEFAULT_GRACE,
             capture_limit: DEFAULT_CAPTURE_LIMIT,
             mask: Mask::default(),
@@ -110,7 +112,13 @@ impl Invocation {
     /// How long it may run. `None`, the default, is for ever.
     pub fn deadline(mut self, deadline: impl Into<Option<Duration>>) -> Self {
         self.deadline = deadline.into();
+        self.deadline_variable = None;
         self
+    }
+
+    /// The same where the user can change it: `variable` is told to whoever waits in vain.
+    pub fn deadline_from(self, variable: &'static str, deadline: Duration) -> Self {
+        Self { deadline_variable: Some(variable), ..self.deadline(deadline) }
     }
 
     /// How long after TERM it gets KILL.
@@ -225,6 +233,7 @@ impl std::fmt::Debug for Invocation {
         f.debug_struct("Invocation")
             .field("line", &self.to_shell_line())
             .field("deadline", &self.deadline)
+            .field("deadline_variable", &self.deadline_variable)
             .field("grace", &self.grace)
             .finish_non_exhaustive()
     }

@@ -70,6 +70,8 @@ pub struct Output {
     pub cwd: PathBuf,
     /// How it ended.
     pub status: Status,
+    /// The variable that its deadline can be changed with, if there is one.
+    pub deadline_variable: Option<&'static str>,
     /// What it wrote to standard output.
     pub stdout: Captured,
     /// What it wrote to standard error.

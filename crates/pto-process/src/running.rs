@@ -165,6 +165,7 @@ impl Running {
             line: self.invocation.to_shell_line(),
             cwd: self.cwd.clone(),
             status,
+            deadline_variable: self.invocation.deadline_variable,
             stdout,
             stderr,
             duration: self.started.elapsed(),

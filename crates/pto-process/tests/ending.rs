@@ -63,6 +63,10 @@ fn at_the_deadline_the_child_gets_term_and_may_tidy_up() {
     assert!(output.duration < Duration::from_secs(5), "{:?}", output.duration);
     let error = output.require_success().unwrap_err();
     assert_eq!(error.to_string(), "`sh` was still running at its deadline of 300ms and was ended");
+    assert!(error.hint().unwrap().starts_with("give it more time, or see by yourself what it waits for: "));
+    let hint = sh("sleep 60").deadline_from("T", Duration::from_millis(10)).run(&cx()).unwrap().require_success();
+    let hint = hint.unwrap_err().hint().unwrap();
+    assert!(hint.contains("`T=SECONDS`") && hint.contains("sleep 60"), "{hint}");
 }
 
 #[test]

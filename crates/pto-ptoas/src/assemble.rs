@@ -85,7 +85,7 @@ impl Assembler {
             return Err(AssembleError::OtherArch { path, line, declared, wanted });
         }
         let deadline = cx.seconds(DEADLINE_VARIABLE, DEADLINE)?;
-        let invocation = self.invocation(cx, source, options, output).deadline(deadline);
+        let invocation = self.invocation(cx, source, options, output).deadline_from(DEADLINE_VARIABLE, deadline);
         let ran = invocation.run(cx).map_err(AssembleError::Process)?;
         match ran.status {
             Status::Interrupted => return Err(AssembleError::Interrupted),

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use pto_context::{Context, with_causes};
+use pto_context::{Context, counted, with_causes};
 use pto_images::config::{Config, FILE, Image, RecipeSource, Severity};
 use pto_images::promote::{Record, Records, Upstream};
 use pto_images::registry::{BadRepository, Credentials, Options, PlainHttp, Repository};
@@ -146,22 +146,34 @@ impl AccessArgs {
     }
 
     fn credentials(&self) -> Result<Credentials, Failure> {
-        /// Above any password or token, far below what a wrong file has.
-        const LONGEST: u64 = 64 << 10;
         let mut bytes = Vec::new();
-        std::io::stdin().take(LONGEST).read_to_end(&mut bytes).map_err(|error| Failure::io(&error))?;
-        let no_text = |_| Failure::usage("the name or password on standard input is no UTF-8".to_owned(), None);
-        let text = String::from_utf8(bytes).map_err(no_text)?;
-        let mut lines = text.lines().map(str::to_owned);
-        let user = self.username.clone().or_else(|| lines.next()).unwrap_or_default();
-        let password = lines.next().unwrap_or_default();
-        if user.is_empty() || password.is_empty() || lines.next().is_some() {
-            let expected =
-                if self.username.is_some() { "one line, the password" } else { "two lines, name and password" };
-            return Err(Failure::usage(format!("standard input does not hold {expected}"), None));
-        }
-        Ok(Credentials { user, password })
+        std::io::stdin().take(LONGEST + 1).read_to_end(&mut bytes).map_err(|error| Failure::io(&error))?;
+        let expected = if self.username.is_some() { "one line, the password" } else { "two lines, name and password" };
+        let refused = |found| Failure::usage(format!("standard input holds {found}, expected {expected}"), None);
+        parse(&bytes, self.username.as_deref()).map_err(refused)
     }
+}
+
+/// Above any password or token, far below what a wrong file has.
+const LONGEST: u64 = 64 << 10;
+
+/// The name, if it was not given, and the password, a line each; else what was found, which may be a secret and is not repeated.
+fn parse(bytes: &[u8], username: Option<&str>) -> Result<Credentials, String> {
+    if bytes.len() as u64 > LONGEST {
+        return Err(format!("more than {LONGEST} bytes"));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|_| "what is no UTF-8".to_owned())?;
+    let lines: Vec<&str> = text.lines().collect();
+    let (user, password) = match (username, lines.as_slice()) {
+        (Some(user), [password]) => (user, *password),
+        (None, [user, password]) => (*user, *password),
+        (_, []) => return Err("nothing".to_owned()),
+        (_, lines) => return Err(counted(lines.len(), "line").to_string()),
+    };
+    if user.is_empty() || password.is_empty() {
+        return Err("an empty line".to_owned());
+    }
+    Ok(Credentials { user: user.to_owned(), password: password.to_owned() })
 }
 
 impl RecordArgs {
@@ -222,4 +234,34 @@ pub fn proxy(cx: &Context) -> Option<String> {
 pub fn number(text: &str) -> Result<String, String> {
     let is_number = !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { Ok(text.to_owned()) } else { Err("expected a number of up to 20 digits".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_one_line_each() {
+        let found = |bytes: &[u8], username| match parse(bytes, username) {
+            Ok(Credentials { user, password }) => format!("{user}|{password}"),
+            Err(found) => found,
+        };
+        let too_long = vec![b'x'; LONGEST as usize + 1];
+        for (bytes, username, expected) in [
+            (&b"p\n"[..], Some("u"), "u|p"),
+            (b"p", Some("u"), "u|p"),
+            (b"u\r\np\r\n", None, "u|p"),
+            (" p:\"'$\u{e4} ".as_bytes(), Some("u"), "u| p:\"'$\u{e4} "),
+            (b"", Some("u"), "nothing"),
+            (b"\n", Some("u"), "an empty line"),
+            (b"\np", None, "an empty line"),
+            (b"p", None, "1 line"),
+            (b"u\np", Some("u"), "2 lines"),
+            (b"u\np\nq\n", None, "3 lines"),
+            (b"\xff\xfe", Some("u"), "what is no UTF-8"),
+            (&too_long, Some("u"), "more than 65536 bytes"),
+        ] {
+            assert_eq!(found(bytes, username), expected);
+        }
+    }
 }

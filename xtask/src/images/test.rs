@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pto_context::Context;
+use pto_context::{Context, counted};
 use pto_images::config::Image;
 use pto_images::plan::Lock;
 use pto_images::validation::{CaseStatus, CleanedUp, Results, Run, Validation, clean_up, preflight};
@@ -111,9 +111,10 @@ fn cleaning(cx: &Context, run: &Run, common: &Common) -> Result<Outcome, Failure
     if common.json {
         out::json(&CleanUpDocument { schema: "ptokit.images-test/1", cleaned_up: &cleaned_up })?;
     } else {
-        let (tasks, containers) = (cleaned_up.tasks.len(), cleaned_up.containers.len());
-        let private = cleaned_up.private_directories;
-        let text = format!("ended {tasks} tasks, removed {containers} containers and {private} private directories");
+        let tasks = counted(cleaned_up.tasks.len(), "task");
+        let containers = counted(cleaned_up.containers.len(), "container");
+        let private = counted(cleaned_up.private_directories, "private directory");
+        let text = format!("ended {tasks}, removed {containers} and {private}");
         out::text(&format!("{} {text}\n", style::good("ok")))?;
     }
     Ok(Outcome::Passed)

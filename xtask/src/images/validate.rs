@@ -1,5 +1,6 @@
 //! `images validate`.
 
+use pto_context::counted;
 use pto_images::config::{Config, Finding, Findings, Severity};
 use pto_images::plan::warn_without_patch;
 use serde::Serialize;
@@ -89,7 +90,7 @@ fn text(config: Option<&Config>, findings: &Findings) -> String {
             }
             lines.push(format!("{} {file}: {} images", style::good("ok"), config.images.len()));
         }
-        None => lines.push(format!("{} {file}: {} mistakes", style::error("error:"), findings.errors())),
+        None => lines.push(format!("{} {file}: {}", style::error("error:"), counted(findings.errors(), "mistake"))),
     }
     lines.join("\n") + "\n"
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pto_compile::artifact::{Artifact, Fit, Host, Image, Kernel, Library, Problem, Where};
-use pto_context::{Context, with_causes};
+use pto_context::{Context, counted, with_causes};
 use pto_doctor::ProbeOptions;
 use pto_doctor::devices::{Devices, Look};
 use pto_platform::{Arch, Core, Machine};
@@ -139,9 +139,8 @@ fn images(images: &[Image]) -> Vec<String> {
         }
     }
     let line = |(section, arch, linked, count, size): &(String, String, bool, usize, u64)| {
-        let plural = if *count == 1 { "" } else { "s" };
         let linked = if *linked { "linked" } else { "relocatable" };
-        format!("{section}: {count} {linked} image{plural} for {arch}, {size} bytes")
+        format!("{section}: {} for {arch}, {size} bytes", counted(*count, &format!("{linked} image")))
     };
     rows.iter().map(line).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use pto_context::counted;
 use pto_kernel::lint::{Finding, Rule, lint};
 use pto_kernel::run::Problem;
 use serde::Serialize;
@@ -83,7 +84,6 @@ fn text(finding: &Finding) -> String {
 }
 
 fn summary(kernels: usize, findings: usize, allowed: usize) -> String {
-    let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let allowed = if allowed == 0 { String::new() } else { format!(", {allowed} more allowed") };
     format!("{}: {}{allowed}\n", counted(kernels, "kernel"), counted(findings, "finding"))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use pto_context::counted;
 use pto_kernel::run::{CaseResult, CaseStatus, KernelResult, KernelStatus, Report};
 use pto_process::shell_word;
 
@@ -35,11 +36,12 @@ pub fn render(report: &Report) -> String {
     report.kernels.iter().for_each(|kernel| explain(kernel, &mut text));
     let totals = report.totals;
     let verdict = if report.passed { style::good("passed") } else { style::error("failed") };
-    let plural = if totals.kernels == 1 { "" } else { "s" };
     let _ = write!(
         text,
-        "{verdict}: {} of {} cases passed in {} kernel{plural}",
-        totals.passed, totals.cases, totals.kernels
+        "{verdict}: {} of {} passed in {}",
+        totals.passed,
+        counted(totals.cases, "case"),
+        counted(totals.kernels, "kernel")
     );
     for status in [KernelStatus::NotBuilt, KernelStatus::Malformed, KernelStatus::Blocked, KernelStatus::Skipped] {
         match report.kernels.iter().filter(|kernel| kernel.status == status && kernel.cases.is_empty()).count() {

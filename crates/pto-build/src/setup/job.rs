@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pto_checkout::Owner;
-use pto_context::{Context, Event};
+use pto_context::{Context, Event, counted};
 use pto_process::Invocation;
 
 use super::receipt::Receipt;
@@ -178,7 +178,7 @@ impl<'a> Job<'a> {
             return Ok(());
         }
         let task = "setup:packages".to_owned();
-        let message = format!("Installing {} packages and what they need", requirements.packages.len());
+        let message = format!("Installing {} and what they need", counted(requirements.packages.len(), "package"));
         cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
         let command = self.install_command(cx, requirements, venv);
         step::run(cx, "install the packages", command, venv)?;

@@ -26,7 +26,7 @@ pub(crate) fn attempt(
 ) -> Result<Result<Output, Attempt>, Error> {
     let deadline = cx.seconds(DEADLINE_VARIABLE, DEADLINE)?;
     let line = command.to_shell_line();
-    let output = command.deadline(deadline).run(cx).map_err(Error::command(what, under))?;
+    let output = command.deadline_from(DEADLINE_VARIABLE, deadline).run(cx).map_err(Error::command(what, under))?;
     match output.status {
         Status::Exited(0) => Ok(Ok(output)),
         Status::Interrupted => Err(Error::interrupted()),

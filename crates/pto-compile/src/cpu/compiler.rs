@@ -10,7 +10,7 @@ use pto_process::{Invocation, Output, Status};
 use serde::{Deserialize, Serialize};
 
 use super::error::CpuError;
-use crate::deadline::deadline;
+use crate::deadline::{DEADLINE_VARIABLE, deadline};
 
 /// A compiler says its version in a moment; one that does not is broken. In seconds.
 const VERSION_DEADLINE: Duration = Duration::from_secs(20);
@@ -154,7 +154,7 @@ impl Compiler {
 
     /// Runs a command line of this compiler to its end, which may be a failure: whose it is, the caller knows.
     pub(super) fn run(&self, cx: &Context, invocation: Invocation) -> Result<Output, CpuError> {
-        let output = invocation.deadline(deadline(cx)?).run(cx)?;
+        let output = invocation.deadline_from(DEADLINE_VARIABLE, deadline(cx)?).run(cx)?;
         if output.status == Status::Interrupted {
             return Err(pto_store::Error::Interrupted.into());
         }

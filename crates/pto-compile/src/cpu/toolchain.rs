@@ -15,7 +15,7 @@ use super::features::Features;
 use super::flags::Flags;
 use super::overlay;
 use super::resources::{self, Resources};
-use crate::deadline::deadline;
+use crate::deadline::{DEADLINE_VARIABLE, deadline};
 use crate::deps::{Dependencies, parse_depfile};
 use crate::key::Key;
 
@@ -221,6 +221,6 @@ fn base_probe(cx: &Context, flags: &Flags, resources: &Resources, dir: &Path) ->
         return Ok(Err("it ended well and made no program: it is no compiler".to_owned()));
     }
     let deadline = deadline(cx).map_err(CpuError::from)?;
-    let run = Invocation::new(program).deadline(deadline).run(cx).map_err(CpuError::from)?;
+    let run = Invocation::new(program).deadline_from(DEADLINE_VARIABLE, deadline).run(cx).map_err(CpuError::from)?;
     Ok(if run.success() { Ok(()) } else { Err(format!("a probe program compiled but {}", run.status)) })
 }

@@ -8,7 +8,7 @@ use pto_process::Output;
 
 use super::{Plan, Purpose, Step};
 use crate::bisheng::BishengError;
-use crate::deadline::deadline;
+use crate::deadline::{DEADLINE_VARIABLE, deadline};
 
 impl Plan {
     /// Makes the directories, writes the generated files and runs the steps in order; returns what each command said. The
@@ -34,7 +34,7 @@ impl Step {
     /// It cannot be started, fails, takes too long, or succeeds without writing what it should.
     pub fn run(&self, cx: &Context) -> Result<Output, RunError> {
         let failed = |source| RunError::Failed { purpose: self.purpose, source };
-        let invocation = self.invocation().deadline(deadline(cx)?);
+        let invocation = self.invocation().deadline_from(DEADLINE_VARIABLE, deadline(cx)?);
         let output = invocation.run(cx).and_then(Output::require_success).map_err(failed)?;
         match self.outputs.iter().find(|path| !cx.cwd().join(path).exists()) {
             Some(path) => {

@@ -1,6 +1,6 @@
 //! Docker on the host, and what this is when it is a container.
 
-use pto_context::Context;
+use pto_context::{Context, counted};
 use pto_platform::docker::{parse_docker_info, parse_visible_devices};
 
 use super::host::{GB, IMAGE_DISK};
@@ -83,8 +83,8 @@ fn container(cx: &Context, _: &Probes) -> Finding {
         cards.indices.iter().enumerate().map(|(inside, host)| format!("host {host} is {inside}")).collect();
     if !present.is_empty() && present.len() != cards.indices.len() {
         return Finding::warn(format!(
-            "`ASCEND_VISIBLE_DEVICES={visible}` names {} cards, `/dev` has {}",
-            cards.indices.len(),
+            "`ASCEND_VISIBLE_DEVICES={visible}` names {}, `/dev` has {}",
+            counted(cards.indices.len(), "card"),
             present.len()
         ))
         .remedy("count devices from 0 to what `/dev` has; privileged containers see all cards of the host");

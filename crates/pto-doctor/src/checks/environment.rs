@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pto_context::Context;
+use pto_context::{Context, counted};
 use pto_platform::docker::mask_proxy;
 
 use super::{new, quoted_list};
@@ -102,7 +102,7 @@ fn library_path(cx: &Context, _: &Probes) -> Finding {
         odd.push(format!("stub libraries in {}", quoted_list(stubs)));
     }
     if odd.is_empty() {
-        return Finding::ok(format!("{} directories", elements.len()));
+        return Finding::ok(counted(elements.len(), "directory").to_string());
     }
     let kept: Vec<&str> = elements
         .into_iter()
@@ -115,7 +115,7 @@ fn python_path(cx: &Context, _: &Probes) -> Finding {
     let Some(value) = cx.var("PYTHONPATH") else { return Finding::ok("not set") };
     let kept: Vec<&str> = value.split(':').filter(|element| !element.is_empty()).collect();
     if kept.len() == value.split(':').count() {
-        return Finding::ok(format!("{} directories", kept.len()));
+        return Finding::ok(counted(kept.len(), "directory").to_string());
     }
     Finding::warn("has an empty element: modules in the working directory are imported first")
         .remedy(export("PYTHONPATH", &kept))

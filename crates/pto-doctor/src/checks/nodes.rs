@@ -1,6 +1,6 @@
 //! The driver's device nodes, and which of them this process is meant to see.
 
-use pto_context::Context;
+use pto_context::{Context, counted};
 use pto_platform::Generation;
 use pto_platform::docker::parse_visible_devices;
 
@@ -136,10 +136,13 @@ fn visible(cx: &Context, _: &Probes) -> Finding {
     }
     let offered = chosen.map_or(count, |list| list.indices.len());
     if let Some(text) = device.as_deref().filter(|text| text.parse::<usize>().is_ok_and(|index| index >= offered)) {
-        return Finding::fail(format!("`PYPTO_DEVICE={text}`, and this process has {offered} devices, counted from 0"))
-            .remedy("export PYPTO_DEVICE=0");
+        return Finding::fail(format!(
+            "`PYPTO_DEVICE={text}`, and this process has {}, counted from 0",
+            counted(offered, "device")
+        ))
+        .remedy("export PYPTO_DEVICE=0");
     }
     let named = [("ASCEND_VISIBLE_DEVICES", docker), ("ASCEND_RT_VISIBLE_DEVICES", runtime), ("PYPTO_DEVICE", device)];
     let set: Vec<String> = named.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?))).collect();
-    Finding::ok(format!("{}; {count} devices here", set.join(", ")))
+    Finding::ok(format!("{}; {} here", set.join(", "), counted(count, "device")))
 }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use pto_build::{Blocked, Decision, Reason, State};
 use pto_checkout::{Checkout, Tracking};
-use pto_context::Context;
+use pto_context::{Context, counted};
 
 use super::{new, quoted_list, short};
 use crate::check::{Check, Source};
@@ -96,8 +96,10 @@ fn followed(checkout: &Checkout, head: &str) -> Finding {
     };
     let follows = format!("`{branch}` follows {}", upstream.name);
     match upstream.tracking {
-        Tracking::Ahead { commits } => Finding::ok(format!("{follows}, {commits} commits ahead")),
-        Tracking::Behind { commits } => Finding::warn(format!("{follows}, {commits} commits behind")).remedy(UPDATE),
+        Tracking::Ahead { commits } => Finding::ok(format!("{follows}, {} ahead", counted(commits, "commit"))),
+        Tracking::Behind { commits } => {
+            Finding::warn(format!("{follows}, {} behind", counted(commits, "commit"))).remedy(UPDATE)
+        }
         Tracking::Same | Tracking::Diverged { .. } | Tracking::Gone => Finding::ok(format!("{follows}, at {head}")),
     }
 }

@@ -142,7 +142,7 @@ impl Publication {
         let message = format!("Uploading {} to `{reference}`", self.image);
         cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
         let mut told = std::time::Instant::now();
-        let push = client.command(["push", "--", reference]).deadline(limit);
+        let push = client.command(["push", "--", reference]).deadline_from(UPLOAD_VARIABLE, limit);
         client.docker().run_streaming(&push, reference, |_, line| {
             if told.elapsed() >= TELL {
                 told = std::time::Instant::now();

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use pto_context::counted;
 use pto_context::places::DRIVER_ROOT;
 use pto_process::{Invocation, shell_word};
 
@@ -103,7 +104,8 @@ impl Reservation {
             format!(": {}", run.mark()),
             format!(
                 "if [ \"$(printf '%s\\n' \"$TASK_DEVICE\" | tr ',' '\\n' | grep -c '^[0-9][0-9]*$')\" != {cards} ]; then \
-                 echo \"expected {cards} cards in TASK_DEVICE, found '$TASK_DEVICE'\"; exit 97; fi"
+                 echo \"expected {} in TASK_DEVICE, found '$TASK_DEVICE'\"; exit 97; fi",
+                counted(cards, "card")
             ),
         ];
         for case in &self.cases {

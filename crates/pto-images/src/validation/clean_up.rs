@@ -84,18 +84,26 @@ fn find(cx: &Context, mark: &str) -> Result<Vec<String>, Error> {
         return Err(failed(&asked, format!("{}: {}", found.status, found.last_words(3))));
     }
     let text = found.stdout.text().into_owned();
-    let mut tasks = Vec::new();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        match task_of(line, mark) {
-            Some(task) => tasks.push(task),
-            None => {
-                let message =
-                    format!("`{QUEUE} {}` said `{line}`, which is not taken for a task of this run", asked.join(" "));
-                cx.emit(Event::Warning { message });
-            }
-        }
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let tasks: Vec<String> = lines().filter_map(|line| task_of(line, mark)).collect();
+    let others = lines().filter(|line| task_of(line, mark).is_none());
+    // `4711 running MARK` and `3 tasks match MARK` look the same; if no other line names a task, one may be left.
+    if tasks.is_empty()
+        && let Some(line) =
+            others.clone().find(|line| line.contains(mark) && count_of(line).is_some_and(|count| count > 0))
+    {
+        return Err(failed(&asked, format!("it said `{line}`, and which task that is cannot be told")));
     }
+    others.for_each(|line| {
+        let message = format!("`{QUEUE} {}` said `{line}`, which is not taken for a task of this run", asked.join(" "));
+        cx.emit(Event::Warning { message });
+    });
     Ok(tasks)
+}
+
+/// The bare number that a line begins with.
+fn count_of(line: &str) -> Option<u64> {
+    line.split_whitespace().next()?.trim_end_matches(':').parse().ok()
 }
 
 fn task_of(line: &str, mark: &str) -> Option<String> {
@@ -104,8 +112,7 @@ fn task_of(line: &str, mark: &str) -> Option<String> {
     let is_id = first.bytes().any(|byte| byte.is_ascii_digit())
         && first.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-:".contains(&byte))
         && !first.starts_with('-');
-    let is_count = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-    let is_ours = if is_alone { first != "0" } else { line.contains(mark) && !is_count(first.trim_end_matches(':')) };
+    let is_ours = if is_alone { first != "0" } else { line.contains(mark) && count_of(line).is_none() };
     (is_id && is_ours).then(|| first.to_owned())
 }
 

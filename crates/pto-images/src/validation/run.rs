@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use pto_context::places::driver_root;
-use pto_context::{Context, Event, files};
+use pto_context::{Context, Event, counted, files};
 use pto_docker::Docker;
 use pto_process::{Output, Status};
 use pto_store::Lock;
@@ -106,8 +106,12 @@ impl Validation<'_> {
             let script = reservation.script(self.image, id, &self.run, &driver, work);
             let names: Vec<_> = reservation.cases.iter().map(|case| case.name).collect();
             let task = format!("validate:{}", names.join("+"));
-            let message =
-                format!("Validating {}: {} on {} cards", self.image.name, names.join(", "), reservation.cards);
+            let message = format!(
+                "Validating {}: {} on {}",
+                self.image.name,
+                names.join(", "),
+                counted(reservation.cards, "card")
+            );
             cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
             let start = Instant::now();
             let ended = reservation.invocation(self.config, &script).run(cx).map_err(Error::Queue)?;
@@ -209,8 +213,9 @@ fn problem(case: &Case, work: &Path, ended: &Output) -> Option<String> {
     match code.trim() {
         "0" => {}
         "" => {
-            let words = ended.last_words(3);
-            return Some(format!("it did not come to its end: the reservation {}; it said: {words}", ended.status));
+            let words = Some(ended.last_words(3)).filter(|words| !words.is_empty());
+            let said = words.map(|words| format!("; it said: {words}")).unwrap_or_default();
+            return Some(format!("it did not come to its end: the reservation {}{said}", ended.status));
         }
         code => return Some(format!("it ended with code {code}")),
     }
