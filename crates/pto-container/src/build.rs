@@ -11,6 +11,7 @@ use crate::checks::{CheckId, Finding, TO_FETCH, no_room, other_processor};
 use crate::disk;
 use crate::error::Error;
 use crate::name;
+use crate::program;
 use crate::series::{Series, Stage};
 use crate::settings;
 
@@ -20,6 +21,8 @@ const CANN_REPOSITORY: &str = "quay.io/ascend/cann";
 const DOCKERFILE: &str = "docker/pypto_dev.Dockerfile";
 /// Our own program, below the same.
 const BINARY: &str = "target/release/xtask";
+/// The argument with the base's digest, which may be known only after a pull.
+const DIGEST: &str = "CANN_DIGEST";
 
 /// An image as it is asked for. What is `None` is left to the `Dockerfile`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,10 +106,7 @@ impl BuildPlan {
         let context = cx.cwd().join(&request.context);
         let binary = request.binary.clone().unwrap_or_else(|| BINARY.into());
         require(context.join(DOCKERFILE), "name this repository's directory with `--context DIR`")?;
-        require(
-            context.join(&binary),
-            "build it: `cargo build --release -p xtask`, or name another with `--binary FILE`",
-        )?;
+        program::require(&context.join(&binary))?;
         let asked = settings::tag(cx, request.cann_tag.as_deref());
         let tag = request.tag.clone().unwrap_or_else(|| settings::local_image(series, stage, asked.clone()));
         let cann_tag = asked.unwrap_or_else(|| default_tag(series).to_owned());
@@ -131,18 +131,19 @@ impl BuildPlan {
         arg("--target", stage.to_string());
         arg("--file", context.join(DOCKERFILE).display().to_string());
         arg("--tag", tag.clone());
-        for pair in [
-            format!("CANN_REPOSITORY={repository}"),
-            format!("CANN_TAG={cann_tag}"),
-            format!("PYPTO_PLATFORM={}", series.platform()),
-            format!("PTOKIT_BINARY={}", binary.display()),
-        ] {
-            arg("--build-arg", pair);
-        }
-        request.args.iter().for_each(|pair| arg("--build-arg", pair.clone()));
+        let own = [
+            ("CANN_REPOSITORY", repository.to_owned()),
+            ("CANN_TAG", cann_tag),
+            ("PYPTO_PLATFORM", series.platform().to_owned()),
+            ("PTOKIT_BINARY", binary.display().to_string()),
+            (DIGEST, request.cann_digest.clone().unwrap_or_else(|| "what the tag stands for".to_owned())),
+        ];
+        let further = further(&request.args, &own)?;
+        let known = own.iter().filter(|(name, _)| *name != DIGEST).map(|(name, value)| format!("{name}={value}"));
+        known.chain(further).for_each(|pair| arg("--build-arg", pair));
         request.labels.iter().for_each(|pair| arg("--label", pair.clone()));
         request.network.iter().for_each(|network| arg("--network", network.clone()));
-        let digest = request.cann_digest.clone();
+        let digest = request.cann_digest.clone().map(name::digest).transpose()?;
         Ok(Self { tag, base, digest, findings: room.into_iter().collect(), docker, words, proxies, context })
     }
 
@@ -155,7 +156,7 @@ impl BuildPlan {
     /// keeps these out of the image.
     pub fn command(&self, digest: &str) -> Invocation {
         let mut words = self.words.clone();
-        words.extend(["--build-arg".to_owned(), format!("CANN_DIGEST={digest}")]);
+        words.extend(["--build-arg".to_owned(), format!("{DIGEST}={digest}")]);
         words.extend(self.proxies.names().flat_map(|name| ["--build-arg".to_owned(), name.to_owned()]));
         words.push(self.context.display().to_string());
         self.proxies.hand_on(self.docker.command(words))
@@ -188,6 +189,23 @@ impl BuildPlan {
         let mut found = digests.filter_map(|name| name.strip_prefix(repository)?.strip_prefix('@'));
         found.next().map(str::to_owned).ok_or_else(|| Error::NoDigest { base: self.base.clone() })
     }
+}
+
+/// What is given besides our own arguments: none of those with another value, which one of the two would win silently.
+fn further(given: &[String], own: &[(&str, String)]) -> Result<Vec<String>, Error> {
+    let mut further = Vec::new();
+    for pair in given {
+        let (name, asked) = pair.split_once('=').unwrap_or((pair, ""));
+        match own.iter().find(|(own, _)| *own == name) {
+            Some((_, needed)) if needed != asked => {
+                let (name, asked, needed) = (name.to_owned(), asked.to_owned(), needed.clone());
+                return Err(Error::OtherArgument { name, asked, needed });
+            }
+            Some(_) => {}
+            None => further.push(pair.clone()),
+        }
+    }
+    Ok(further)
 }
 
 /// The base that a series has if nobody says otherwise.

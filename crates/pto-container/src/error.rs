@@ -143,6 +143,30 @@ pub enum Error {
         /// How long that was waited for.
         seconds: u64,
     },
+    /// Our own program was built before what is there now.
+    #[error("`{}` is older than `{}`, which it was built from", .program.display(), .source_file.display())]
+    OldProgram {
+        /// The program.
+        program: PathBuf,
+        /// A source that was changed or removed since.
+        source_file: PathBuf,
+    },
+    /// A digest that is none.
+    #[error("`{digest}` is no digest of an image, expected `sha256:` and 64 hexadecimal digits")]
+    BadDigest {
+        /// What was given.
+        digest: String,
+    },
+    /// An argument of the build that has an option of its own.
+    #[error("the build argument `{name}` is `{asked}` and has to be `{needed}`")]
+    OtherArgument {
+        /// The argument.
+        name: String,
+        /// What was asked for.
+        asked: String,
+        /// What the build is given.
+        needed: String,
+    },
     /// A file that a build needs is not there.
     #[error("there is no `{}`", .file.display())]
     NoBuildFile {
@@ -220,6 +244,11 @@ impl Error {
             Self::Busy { name, .. } => format!("see what it does: `docker ps -a --filter name={name}`"),
             Self::CardBusy { .. } => "see what there is: `docker ps -a`; or choose another card".to_owned(),
             Self::NoBuildFile { what, .. } => (*what).to_owned(),
+            Self::BadDigest { .. } => "`docker manifest inspect` and a registry's own pages show it".to_owned(),
+            Self::OtherArgument { .. } => {
+                "leave it out; `--cann-repository`, `--cann-tag`, `--cann-digest`, `--binary` and the series say it".to_owned()
+            }
+            Self::OldProgram { .. } => "build it again: `cargo build --release -p xtask`".to_owned(),
             Self::NoDigest { .. } => "name a repository in a registry, or the digest itself".to_owned(),
             Self::Checkout(error) => return error.hint(),
             Self::Docker(error) => return error.hint(),

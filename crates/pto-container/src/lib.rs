@@ -26,6 +26,7 @@ mod error;
 mod mount;
 mod name;
 mod plan;
+mod program;
 mod request;
 mod series;
 mod session;

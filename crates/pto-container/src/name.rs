@@ -27,6 +27,13 @@ pub(crate) fn image(name: String) -> Result<String, Error> {
     Ok(name)
 }
 
+/// A digest of a base.
+pub(crate) fn digest(digest: String) -> Result<String, Error> {
+    let hex = digest.strip_prefix("sha256:").unwrap_or_default();
+    let fits = hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    if fits { Ok(digest) } else { Err(Error::BadDigest { digest }) }
+}
+
 /// Whether a name leads to a registry, by Docker's own rule: its first part has a dot or a port, or is `localhost`.
 pub(crate) fn is_in_registry(image: &str) -> bool {
     image.split_once('/').is_some_and(|(host, _)| host.contains(['.', ':']) || host == "localhost")
@@ -49,6 +56,14 @@ mod tests {
         let with_user = image("u:pw@h.x/a@sha256:1".to_owned()).unwrap_err().to_string();
         assert!(with_user.contains("`***@h.x/a`"), "{with_user}");
         assert!(image("--privileged".to_owned()).is_err() && image("host:5/a@sha256:1".to_owned()).is_ok());
+    }
+
+    #[test]
+    fn a_digest_is_whole() {
+        assert!(digest(format!("sha256:{}", "0a".repeat(32))).is_ok());
+        for bad in ["banana", "sha256:", "sha256:0", &format!("sha256:{}", "0A".repeat(32)), &"0a".repeat(32)] {
+            assert!(digest(bad.to_owned()).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -381,6 +381,37 @@ fn a_build_makes_no_attestation_where_the_builder_would() {
 }
 
 #[test]
+fn a_build_argument_that_has_an_option_is_not_given_twice() {
+    let mut fake = Fake::new(&["runc"]);
+    let context = fake.host.place("/context");
+    for file in ["docker/pypto_dev.Dockerfile", "target/release/xtask"] {
+        fake.host.file(&format!("/context/{file}"), "");
+    }
+    let build = |args: &[&str], digest: Option<&str>| {
+        let args = args.iter().map(|&arg| arg.to_owned()).collect();
+        let cann_digest = digest.map(str::to_owned);
+        let request = BuildRequest {
+            args,
+            cann_digest,
+            skip: vec![CheckId::Disk],
+            ..BuildRequest::new(Series::A3, context.clone())
+        };
+        BuildPlan::make(&fake.cx(), &request).map(|plan| words(&plan.command("sha256:0")))
+    };
+    let digest = format!("sha256:{}", "0a".repeat(32));
+    let good = build(&["X=1", "PYPTO_PLATFORM=a2a3"], None).unwrap();
+    assert_eq!(good.iter().filter(|word| word.starts_with("PYPTO_PLATFORM=")).count(), 1, "{good:?}");
+    assert!(has(&good, &["--build-arg", "X=1"]));
+    assert!(build(&[&format!("CANN_DIGEST={digest}")], Some(&digest)).is_ok());
+    for (args, asked) in
+        [("PYPTO_PLATFORM=a5", None), ("CANN_DIGEST=x", None), ("CANN_DIGEST=x", Some(&*digest)), ("CANN_TAG", None)]
+    {
+        assert!(matches!(build(&[args], asked), Err(Error::OtherArgument { .. })), "{args}");
+    }
+    assert!(matches!(build(&[], Some("banana")), Err(Error::BadDigest { .. })));
+}
+
+#[test]
 fn the_host_is_looked_at_before() {
     let checks = |fake: &Fake, request: &Request| {
         let plan = fake.plan(request);

@@ -186,6 +186,12 @@ fn a_commit_without_its_pins_is_not_planned() {
     world.registry.push("ascend/cann", "9.2.0-950-ubuntu22.04-py3.11-devel", "arm64", "arm");
     world.commit("pypto", "echo > toolchain/versions.env");
     refused("the version of PTOAS");
+    world.commit("pypto", "echo PTOAS_VERSION=newest > toolchain/versions.env");
+    refused("line 1: `newest`: expected a version");
+    let runtime = world.commit("simpler", "echo main > pto_isa.pin");
+    let good = "echo PTOAS_VERSION=v0.61 > toolchain/versions.env";
+    world.commit("pypto", &format!("{good} && git update-index --cacheinfo 160000,{runtime},runtime"));
+    refused("line 1: `main`: expected a commit of 40 hexadecimal digits");
     world.commit("pypto", "git rm -q --cached runtime");
     refused("runtime");
 }

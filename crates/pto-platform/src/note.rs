@@ -29,9 +29,26 @@ impl Note {
     }
 }
 
+impl std::fmt::Display for Note {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.line, self.text.as_str()) {
+            (0, "") => write!(f, "{}", self.why),
+            (0, text) => write!(f, "`{text}`: {}", self.why),
+            (line, text) => write!(f, "line {line}: `{text}`: {}", self.why),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_remark_says_where_and_why() {
+        assert_eq!(Note::whole("it is empty").to_string(), "it is empty");
+        assert_eq!(Note::new(0, "Id", "expected a number").to_string(), "`Id`: expected a number");
+        assert_eq!(Note::new(3, " x ", "expected `y`").to_string(), "line 3: `x`: expected `y`");
+    }
 
     #[test]
     fn a_long_line_is_cut_between_characters() {

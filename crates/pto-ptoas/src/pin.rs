@@ -44,7 +44,7 @@ impl Pin {
         let env = parse_versions_env(&text);
         let machine = Machine::current().ok_or(Error::Machine { found: std::env::consts::ARCH.to_owned() })?;
         let malformed = |key: String| {
-            let note = env.notes.first().map(|note| format!("line {}: `{}`: {}", note.line, note.text, note.why));
+            let note = env.notes.first().map(ToString::to_string);
             Error::NoPin { file: file.clone(), key, note }
         };
         let version = env.ptoas.clone().ok_or_else(|| malformed("PTOAS_VERSION".to_owned()))?;

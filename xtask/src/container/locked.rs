@@ -9,9 +9,6 @@ use pto_images::plan::{Lock, LockedImage};
 
 use crate::exit::Failure;
 
-/// What a request of its own has a place for, besides the arguments of the Dockerfile.
-const OWN: [&str; 4] = ["CANN_REPOSITORY", "CANN_TAG", "CANN_DIGEST", "PYPTO_PLATFORM"];
-
 /// The revisions, the base and the labels of an image of a plan; the rest is left as it is.
 pub fn locked(cx: &Context, file: &Path, name: Option<&str>, request: BuildRequest) -> Result<BuildRequest, Failure> {
     let lock = Lock::load(file)?;
@@ -19,8 +16,6 @@ pub fn locked(cx: &Context, file: &Path, name: Option<&str>, request: BuildReque
     let image = chosen(&lock, name)?;
     let labels = lock.labels(&image.name).unwrap_or_default();
     let pairs = |map: &BTreeMap<String, String>| map.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let mut args = image.build_args.clone();
-    args.retain(|name, _| !OWN.contains(&name.as_str()));
     Ok(BuildRequest {
         series: series(image)?,
         stage: Stage::Dist,
@@ -28,7 +23,7 @@ pub fn locked(cx: &Context, file: &Path, name: Option<&str>, request: BuildReque
         cann_repository: Some(image.base.repository.clone()),
         cann_tag: Some(image.base.tag.clone()),
         cann_digest: Some(image.base.digest.to_string()),
-        args: pairs(&args),
+        args: pairs(&image.build_args),
         labels: pairs(&labels),
         architecture: Some(image.platform.architecture.clone()),
         ..request

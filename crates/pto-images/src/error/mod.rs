@@ -174,12 +174,14 @@ pub enum Error {
         source: Box<pto_checkout::Error>,
     },
     /// A commit lacks what is built from it.
-    #[error("{place} does not name {what}")]
+    #[error("{place} does not name {what}{}", .note.as_ref().map(|note| format!("; {note}")).unwrap_or_default())]
     NoPin {
         /// What is missing.
         what: &'static str,
         /// Where it should be.
         place: String,
+        /// What stands there instead, and what was expected.
+        note: Option<String>,
     },
     /// A base that cannot be used.
     #[error("the base `{base}` cannot be used: {problem}")]

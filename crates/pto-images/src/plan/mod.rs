@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use pto_checkout::remote;
 use pto_context::Context;
-use pto_platform::files::{parse_pto_isa_pin, parse_versions_env};
+use pto_platform::files::{PtoIsaPin, parse_pto_isa_pin, parse_versions_env};
 
 pub use lock::{Base, Lock, LockedImage, LockedSource, Ptoas};
 pub use patches::warn_without_patch;
@@ -78,7 +78,7 @@ impl Plan {
         let source = Snapshot::of(&cx, &pypto.repository, &pypto.commit)?;
         let runtime = runtime(&cx, &source, &pypto)?;
         let runtime_source = Snapshot::of(&cx, &runtime.repository, &runtime.commit)?;
-        let pto_isa = parse_pto_isa_pin(&runtime_source.file(&cx, PTO_ISA_PIN)?).commit;
+        let pin = parse_pto_isa_pin(&runtime_source.file(&cx, PTO_ISA_PIN)?);
         let reference = &config.pypto_lib.reference;
         let pypto_lib = LockedSource {
             repository: config.pypto_lib.repository.clone(),
@@ -100,7 +100,7 @@ impl Plan {
                 commit,
             },
             ptoas: ptoas(&source.file(&cx, VERSIONS)?)?,
-            pto_isa: pto_isa.ok_or_else(|| missing(PTO_ISA_PIN, &runtime))?,
+            pto_isa: pto_isa(pin, &runtime)?,
             pypto_lib,
             pypto,
             runtime,
@@ -150,7 +150,8 @@ fn locked(config: &Config, image: &Image, base: Base, [pypto, pypto_lib]: [&Lock
 
 /// The runtime is the one that PyPTO names.
 fn runtime(cx: &Context, source: &Snapshot, pypto: &LockedSource) -> Result<LockedSource, Error> {
-    let (url, commit) = source.submodule(cx, RUNTIME)?.ok_or_else(|| missing(RUNTIME, pypto))?;
+    let submodule = source.submodule(cx, RUNTIME)?;
+    let (url, commit) = submodule.ok_or_else(|| Error::NoPin { what: RUNTIME, place: place(pypto), note: None })?;
     let repository = snapshot::joined(&pypto.repository, &url);
     Ok(LockedSource { repository, reference: format!("{RUNTIME} of {}", pypto.commit), commit })
 }
@@ -159,7 +160,8 @@ fn ptoas(text: &str) -> Result<Ptoas, Error> {
     let versions = parse_versions_env(text);
     let version = versions.ptoas.as_ref().map(|version| version.as_str().to_owned());
     let sha256 = versions.sha256.iter().map(|(machine, sum)| ((*machine).to_owned(), sum.clone())).collect();
-    let version = version.ok_or(Error::NoPin { what: "the version of PTOAS", place: VERSIONS.to_owned() })?;
+    let note = versions.notes.first().map(ToString::to_string);
+    let version = version.ok_or(Error::NoPin { what: "the version of PTOAS", place: VERSIONS.to_owned(), note })?;
     Ok(Ptoas { version, sha256 })
 }
 
@@ -177,6 +179,12 @@ impl Lock {
     }
 }
 
-fn missing(what: &'static str, source: &LockedSource) -> Error {
-    Error::NoPin { what, place: format!("{} of {}", source.commit, pto_process::masked(&source.repository)) }
+fn pto_isa(pin: PtoIsaPin, runtime: &LockedSource) -> Result<String, Error> {
+    let note = pin.notes.first().map(ToString::to_string);
+    let place = || format!("{PTO_ISA_PIN} in {}", place(runtime));
+    pin.commit.ok_or_else(|| Error::NoPin { what: "a commit of PTO-ISA", place: place(), note })
+}
+
+fn place(source: &LockedSource) -> String {
+    format!("{} of {}", source.commit, pto_process::masked(&source.repository))
 }

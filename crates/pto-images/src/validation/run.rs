@@ -139,8 +139,11 @@ impl Validation<'_> {
         }
         let name = &self.image.name;
         let expected = self.lock.labels(name);
-        let expected =
-            expected.ok_or_else(|| Error::NoPin { what: "the image", place: format!("the plan of `{name}`") })?;
+        let expected = expected.ok_or_else(|| Error::NoPin {
+            what: "the image",
+            place: format!("the plan of `{name}`"),
+            note: None,
+        })?;
         labels::require(&self.local, &expected, &image.labels)?;
         let id = image.id.and_then(|id| id.parse().ok());
         id.ok_or_else(|| Error::NoImage { name: self.local.clone() })

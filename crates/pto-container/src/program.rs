@@ -1,0 +1,79 @@
+//! Our own program, which goes into the image: an old one would do what nobody reads in the sources beside it.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::error::Error;
+
+/// What says how to build it.
+const BUILD: &str = "build it: `cargo build --release -p xtask`, or name another with `--binary FILE`";
+
+/// That the program is there, and is not older than what Cargo made it of, by the list that Cargo keeps beside it. One that was
+/// built elsewhere has no list and is taken as it is.
+pub(crate) fn require(program: &Path) -> Result<(), Error> {
+    let no_program = || Error::NoBuildFile { file: program.to_owned(), what: BUILD };
+    let built = modified(program).filter(|_| program.is_file()).ok_or_else(no_program)?;
+    let sources = std::fs::read_to_string(program.with_extension("d")).map(|text| sources(&text)).unwrap_or_default();
+    let changed = sources.into_iter().find(|source| modified(source).is_none_or(|at| at > built));
+    match changed {
+        Some(source) => Err(Error::OldProgram { program: program.to_owned(), source_file: source }),
+        None => Ok(()),
+    }
+}
+
+fn modified(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
+}
+
+/// The files of a rule as `make` has it, `PROGRAM: FILE FILE`, with a backslash before each blank of a name.
+fn sources(rule: &str) -> Vec<PathBuf> {
+    let files = rule.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, files)| files);
+    let mut names = vec![String::new()];
+    let mut letters = files.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let name = names.last_mut().expect("one is there from the start");
+        match letter {
+            '\\' if letters.peek() == Some(&' ') => name.extend(letters.next()),
+            ' ' => names.push(String::new()),
+            letter => name.push(letter),
+        }
+    }
+    names.into_iter().filter(|name| !name.is_empty()).map(PathBuf::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_files_of_a_rule_are_read() {
+        let read = |rule: &str| sources(rule).iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
+        assert_eq!(read("/t/x: /s/a.rs /s/with\\ blank/b.rs\n\n/s/a.rs:\n"), ["/s/a.rs", "/s/with blank/b.rs"]);
+        assert_eq!(read("/t/x:\n"), [""; 0]);
+        assert_eq!(read(""), [""; 0]);
+    }
+
+    #[test]
+    fn a_program_that_is_older_than_its_sources_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str| dir.path().join(name);
+        let (program, source) = (file("x"), file("a.rs"));
+        assert!(matches!(require(&program), Err(Error::NoBuildFile { .. })));
+        fs_err::write(&source, "").unwrap();
+        fs_err::write(&program, "").unwrap();
+        require(&program).unwrap();
+        fs_err::write(file("x.d"), format!("{}: {}\n", program.display(), source.display())).unwrap();
+        let later = modified(&program).unwrap() + Duration::from_secs(1);
+        fs_err::File::options().write(true).open(&program).unwrap().into_file().set_modified(later).unwrap();
+        require(&program).unwrap();
+        let later = later + Duration::from_secs(1);
+        fs_err::File::options().write(true).open(&source).unwrap().into_file().set_modified(later).unwrap();
+        assert!(matches!(require(&program), Err(Error::OldProgram { source_file: found, .. }) if found == source));
+        fs_err::remove_file(&source).unwrap();
+        assert!(matches!(require(&program), Err(Error::OldProgram { .. })), "a source that is gone was changed");
+        fs_err::create_dir(file("d")).unwrap();
+        assert!(matches!(require(&file("d")), Err(Error::NoBuildFile { .. })));
+    }
+}
