@@ -146,7 +146,7 @@ impl Failure {
 
     /// A command line that cannot be understood, in clap's words.
     pub fn command_line(error: &clap::Error) -> Self {
-        let text = error.render().to_string();
+        let text = in_words(&error.render().to_string());
         let (first, rest) = text.trim().split_once("\n\n").unwrap_or((text.trim(), ""));
         let hint = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
         Self::usage(first.trim_start_matches("error: "), hint)
@@ -195,8 +195,20 @@ pub fn report_clap(error: &clap::Error, secrets: &Secrets) -> ExitCode {
     if !error.use_stderr() {
         error.exit();
     }
-    out::say(secrets.mask(&error.render().ansi().to_string()).trim_end());
+    out::say(secrets.mask(&in_words(&error.render().ansi().to_string())).trim_end());
     ExitCode::from(USAGE)
+}
+
+/// What the parsers of numbers say is for programmers.
+fn in_words(text: &str) -> String {
+    const NO_NUMBER: [&str; 4] = [
+        "invalid digit found in string",
+        "cannot parse integer from empty string",
+        "invalid float literal",
+        "cannot parse float from empty string",
+    ];
+    let text = NO_NUMBER.iter().fold(text.to_owned(), |text, said| text.replace(said, "expected a number"));
+    text.replace("number too large to fit in target type", "the number is too large")
 }
 
 impl From<RunError> for Failure {

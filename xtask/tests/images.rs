@@ -53,7 +53,13 @@ fn one_publication_follows_another_with_the_usual_records() {
     let Some(it) = Publishing::start("usual") else { return };
     let (one, two) = (it.image("one"), it.image("two"));
     it.publish_as_usual(&one, 1).passed();
+    // What uploads left that were killed goes, and nothing else of the same repository.
+    for tag in ["x86-a5-cann9.2-dist-77-1", "x86-a5-cann9.2-dist-77-2", "x86-a5-cann9.2-dist-mine"] {
+        it.name_here(&one, tag);
+    }
     it.publish_as_usual(&two, 2).passed();
+    assert_eq!(it.names_here(), ["x86-a5-cann9.2-dist-mine"]);
+    it.forget_here("x86-a5-cann9.2-dist-mine");
     assert_eq!((it.witness(TAG), it.witness(PREVIOUS)), (Some(two.id.clone()), Some(one.id.clone())));
     // Somebody else moves the tag while one is on its way.
     let (registry, name, manifest) = (it.registry.clone(), it.name(), it.manifest(PREVIOUS).unwrap());

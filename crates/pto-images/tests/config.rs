@@ -64,6 +64,22 @@ fn each_mistake_is_found_at_its_place() {
         (|v| v["images"][0]["cann_digest"] = "sha256:12".into(), "/images/0/cann_digest `sha256:12` is no digest"),
         (|v| v["images"][0]["cann_tag"] = "latest".into(), "/images/0/cann_tag `latest` does not pin CANN 9.2.0"),
         (|v| v["images"][0]["cann_tag"] = "9.0.0-a3".into(), "does not pin CANN 9.2.0"),
+        (|v| v["images"][0]["cann_tag"] = "9.2.0evil".into(), "does not pin CANN 9.2.0; expected `9.2.0-...`"),
+        (|v| v["images"][0]["cann_version"] = "9.2".into(), "does not pin CANN 9.2;"),
+        (|v| v["images"][0]["cann_version"] = "".into(), "does not pin CANN ;"),
+        (|v| v["images"][0]["runner_name"] = " ".into(), "/images/0/runner_name it is empty"),
+        (
+            |v| v["images"][0]["name"] = "a".repeat(65).into(),
+            "/images/0/name a name of 65 letters, expected at most 64",
+        ),
+        (|v| v["images"][0]["driver"] = "26.0\n\u{1b}[2J".into(), "/images/0/driver `26.0\u{fffd}\u{fffd}[2J`"),
+        (|v| v["recipe"]["branch"] = "a..b".into(), "/recipe/branch `a..b` is no name for git"),
+        (|v| v["recipe"]["branch"] = "main.lock".into(), "/recipe/branch"),
+        (|v| v["pypto_lib"]["ref"] = "main^{commit}".into(), "/pypto_lib/ref"),
+        (
+            |v| v["pypto"]["repository"] = "https://h/x?token=abc".into(),
+            "/pypto/repository what follows the `?` may be a token",
+        ),
         (|v| v["images"][0]["cann_repository"] = "ascend/cann:9".into(), "/images/0/cann_repository"),
         (
             |v| v["task_timeout_seconds"] = 1800.into(),

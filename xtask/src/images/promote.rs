@@ -1,6 +1,6 @@
 //! `images promote`.
 
-use pto_images::promote::{Finish, Promotion, PromotionReport};
+use pto_images::promote::{Finish, Promotion, PromotionReport, Public};
 use serde::Serialize;
 
 use super::common::{ImageArgs, RecordArgs, RegistryArgs, locks, upstream};
@@ -66,6 +66,16 @@ pub fn outcome(report: &PromotionReport) -> Outcome {
     Outcome::passed_if(report.problems().is_empty())
 }
 
+/// What an anonymous client sees, for people.
+pub fn seen(public: &Public) -> String {
+    let platforms: Vec<_> = public.platforms.iter().map(ToString::to_string).collect();
+    match (&public.digest, platforms.as_slice()) {
+        (None, _) => "nothing".to_owned(),
+        (Some(digest), []) => digest.to_string(),
+        (Some(digest), platforms) => format!("{digest} for {}", platforms.join(", ")),
+    }
+}
+
 /// What it came to, for people.
 pub fn promotion_lines(report: &PromotionReport) -> Vec<String> {
     let what = match (report.promoted, report.was_over) {
@@ -82,8 +92,7 @@ pub fn promotion_lines(report: &PromotionReport) -> Vec<String> {
         lines.push(format!("  moved     {}: {} -> {}", moved.tag, shown(&moved.from), shown(&moved.to)));
     }
     if let Some(public) = &report.public {
-        let platforms: Vec<_> = public.platforms.iter().map(ToString::to_string).collect();
-        lines.push(format!("  anybody   gets {} for {}", shown(&public.digest), platforms.join(", ")));
+        lines.push(format!("  anybody   gets {}", seen(public)));
     }
     lines.extend(report.notes().iter().map(|note| format!("{} {note}", style::warning("note:"))));
     lines.extend(report.problems().iter().map(|problem| format!("{} {problem}", style::error("error:"))));

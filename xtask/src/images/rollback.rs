@@ -4,6 +4,7 @@ use pto_images::promote::{Rollback, RollbackReport};
 use serde::Serialize;
 
 use super::common::{ImageArgs, RecordArgs, RegistryArgs, locks};
+use super::promote::seen;
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
@@ -61,8 +62,7 @@ fn text(report: &RollbackReport) -> String {
         None => lines.push(format!("{} {} is the version before already", style::good("ok"), report.reference)),
     }
     lines.push(format!("  current   {}", report.current));
-    let platforms: Vec<_> = report.public.platforms.iter().map(ToString::to_string).collect();
-    lines.push(format!("  anybody   gets it for {}", platforms.join(", ")));
+    lines.push(format!("  anybody   gets {}", seen(&report.public)));
     lines.extend(report.public.problem.iter().map(|problem| format!("{} {problem}", style::error("error:"))));
     lines.join("\n") + "\n"
 }

@@ -191,6 +191,23 @@ impl Publishing {
         built
     }
 
+    /// Gives an image another name here in the repository that is published to.
+    pub fn name_here(&self, image: &Built, tag: &str) {
+        self.engine.ok(&["tag", &image.id, &format!("{}/{}:{tag}", self.gate.address(), self.name)]);
+    }
+
+    /// The tags of that repository that images have here.
+    pub fn names_here(&self) -> Vec<String> {
+        let filter = format!("reference={}/{}", self.gate.address(), self.name);
+        let listed = self.engine.ok(&["image", "ls", "--format", "{{.Tag}}", "--filter", &filter]);
+        listed.lines().map(str::to_owned).collect()
+    }
+
+    /// Takes such a name away.
+    pub fn forget_here(&self, tag: &str) {
+        self.engine.ok(&["rmi", &format!("{}/{}:{tag}", self.gate.address(), self.name)]);
+    }
+
     fn results_file(&self, image: &Built) -> PathBuf {
         self.path(&format!("results-{}.json", &image.id[7..19]))
     }

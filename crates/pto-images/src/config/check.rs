@@ -13,6 +13,8 @@ use crate::registry::{Repository, without_user};
 const LONGEST_TAG: usize = 128;
 /// What a run and an attempt add to a tag: two dashes, a number of up to 20 digits, one of up to 4.
 const TEMPORARY: usize = 26;
+/// A directory, and containers with a run's mark, are called by the name.
+const LONGEST_NAME: usize = 64;
 const ARCHITECTURES: [&str; 2] = ["arm64", "amd64"];
 const PLATFORMS: [&str; 2] = ["a2a3", "a5"];
 
@@ -47,13 +49,28 @@ fn sources(draft: &Draft, findings: &mut Findings) {
     let lib = draft.pypto_lib.iter();
     let lib = lib.flat_map(|it| [("/pypto_lib/repository", &it.repository), ("/pypto_lib/ref", &it.reference)]);
     for (place, text) in recipe.chain(pypto).chain(lib) {
-        // What git would take for an option is no name.
-        if text.is_empty() || text.starts_with('-') || text.contains(char::is_whitespace) {
+        let is_name = if place.ends_with("/repository") { is_address(text) } else { is_ref(text) };
+        if !is_name {
             findings.error(place, format!("`{}` is no name for git", without_user(text)));
         } else if text.contains('@') && text.contains("://") {
             findings.error(place, "a user's name or password does not belong here");
+        } else if text.contains('?') {
+            findings.error(place, "what follows the `?` may be a token, which does not belong here");
         }
     }
+}
+
+/// What git would take for an option is no name.
+fn is_address(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with('-') && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+/// By the rules of `git check-ref-format`, and no option.
+fn is_ref(text: &str) -> bool {
+    let is_odd = |c: char| c.is_whitespace() || c.is_control() || "~^:?*[\\".contains(c);
+    let is_part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    let is_whole = !text.starts_with('-') && !text.ends_with('.') && !text.contains("..") && !text.contains("@{");
+    is_whole && text != "@" && text.split('/').all(is_part) && !text.contains(is_odd)
 }
 
 fn names(draft: &Draft, findings: &mut Findings) {
@@ -63,6 +80,12 @@ fn names(draft: &Draft, findings: &mut Findings) {
         let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if image.name.is_empty() || !image.name.chars().all(is_letter) {
             findings.error(&place, format!("`{}` is no name; expected small letters, digits and dashes", image.name));
+        } else if image.name.len() > LONGEST_NAME {
+            let length = image.name.len();
+            findings.error(
+                &place,
+                format!("a name of {length} letters, expected at most {LONGEST_NAME}: containers are named by it"),
+            );
         }
         if let Some(first) = seen.insert(&image.name, index) {
             findings.error(place, format!("`{}` is the name of image {first} as well", image.name));
@@ -142,10 +165,12 @@ impl Checked<'_> {
             );
             self.error("cann_repository", message);
         }
-        let names_version = self.image.cann_tag.starts_with(&self.image.cann_version);
+        let after = self.image.cann_tag.strip_prefix(&self.image.cann_version);
+        let names_version = !self.image.cann_version.is_empty()
+            && after.is_some_and(|after| after.is_empty() || after.starts_with('-'));
         if self.image.cann_tag == "latest" || !names_version {
             let (tag, version) = (&self.image.cann_tag, &self.image.cann_version);
-            self.error("cann_tag", format!("`{tag}` does not pin CANN {version}; expected a tag that begins with it"));
+            self.error("cann_tag", format!("`{tag}` does not pin CANN {version}; expected `{version}-...`"));
         } else if self.image.cann_digest.is_none() && self.image.enabled {
             let message = format!("`{}` is not pinned: its digest is looked up in every run", self.image.base());
             self.findings.note(format!("{}/cann_digest", self.place), message);
@@ -157,6 +182,9 @@ impl Checked<'_> {
         let labels = self.image.runners.iter();
         if labels.clone().any(|label| label.trim().is_empty()) {
             self.error("runners", "a label is empty");
+        }
+        if self.image.runner_name.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            self.error("runner_name", "it is empty; leave it out where every runner with the labels may");
         }
         if !self.image.enabled {
             if self.image.needs.is_empty() {

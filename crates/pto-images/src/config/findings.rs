@@ -55,6 +55,8 @@ impl Findings {
     }
 
     fn add(&mut self, severity: Severity, place: String, message: String) {
+        // A value that is repeated must not write on the terminal, nor begin a line.
+        let message = message.replace(char::is_control, "\u{fffd}");
         self.findings.push(Finding { severity, place, message });
     }
 

@@ -118,22 +118,36 @@ impl Publication {
             let (user, password) = (credentials.user.clone(), credentials.password.clone());
             client.login(self.repository.host(), &DockerCredentials { user, password })?;
         }
+        self.forget_names(cx, &client)?;
         let reference = self.repository.with_tag(&self.temporary());
         let docker = client.docker();
         docker.run(&client.command(["tag", "--", self.tested.as_str(), &reference]), &reference)?;
         let pushed = self.push(cx, &client, &reference);
+        // Read first: with the name goes the digest under which it was uploaded.
         let local = self.local(&client)?;
-        // The name here was for the upload alone. An image without another name would go with it.
-        if local.tags.iter().any(|tag| *tag != reference)
-            && let Err(error) = docker.run(&client.command(["rmi", "--", &reference]), &reference)
-        {
-            let message = format!("the name `{reference}` stays on this machine: {}", with_causes(&error));
-            cx.emit(Event::Warning { message });
-        }
+        self.forget_names(cx, &client)?;
         pushed?;
         let prefix = format!("{}@", self.repository);
         let digests = local.digests.iter().filter_map(|digest| digest.strip_prefix(&prefix)?.parse().ok());
         self.uploaded(digests.collect()).compare(cx, &self.registry, &self.records)
+    }
+
+    /// Takes names away that images have here for uploads alone: of this one, and of those that were killed. An image without
+    /// another name would go with it, and stays.
+    fn forget_names(&self, cx: &Context, client: &RegistryClient) -> Result<(), Error> {
+        let docker = client.docker();
+        let filter = format!("reference={}", self.repository);
+        let list = docker.question(["image", "ls", "--format", "{{.Tag}}", "--filter", &filter]);
+        let listed = docker.run(&list, "")?.stdout.text().into_owned();
+        for tag in listed.lines().map(str::trim).filter(|tag| self.names.is_temporary(tag)) {
+            let name = self.repository.with_tag(tag);
+            let has_another = docker.image(&name)?.is_some_and(|image| image.tags.iter().any(|other| *other != name));
+            if has_another && let Err(error) = docker.run(&client.command(["rmi", "--", &name]), &name) {
+                let message = format!("the name `{name}` stays on this machine: {}", with_causes(&error));
+                cx.emit(Event::Warning { message });
+            }
+        }
+        Ok(())
     }
 
     fn push(&self, cx: &Context, client: &RegistryClient, reference: &str) -> Result<(), Error> {
