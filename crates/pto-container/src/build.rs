@@ -7,6 +7,7 @@ use pto_docker::{Docker, Proxies};
 use pto_platform::docker::Image;
 use pto_process::{Invocation, Stream};
 
+use crate::arguments::{self, DIGEST};
 use crate::checks::{CheckId, Finding, TO_FETCH, no_room, other_processor};
 use crate::disk;
 use crate::error::Error;
@@ -21,8 +22,6 @@ const CANN_REPOSITORY: &str = "quay.io/ascend/cann";
 const DOCKERFILE: &str = "docker/pypto_dev.Dockerfile";
 /// Our own program, below the same.
 const BINARY: &str = "target/release/xtask";
-/// The argument with the base's digest, which may be known only after a pull.
-const DIGEST: &str = "CANN_DIGEST";
 
 /// An image as it is asked for. What is `None` is left to the `Dockerfile`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,18 +131,16 @@ impl BuildPlan {
         arg("--file", context.join(DOCKERFILE).display().to_string());
         arg("--tag", tag.clone());
         let own = [
-            ("CANN_REPOSITORY", repository.to_owned()),
-            ("CANN_TAG", cann_tag),
-            ("PYPTO_PLATFORM", series.platform().to_owned()),
-            ("PTOKIT_BINARY", binary.display().to_string()),
-            (DIGEST, request.cann_digest.clone().unwrap_or_else(|| "what the tag stands for".to_owned())),
+            format!("CANN_REPOSITORY={repository}"),
+            format!("CANN_TAG={cann_tag}"),
+            format!("PYPTO_PLATFORM={}", series.platform()),
+            format!("PTOKIT_BINARY={}", binary.display()),
         ];
-        let further = further(&request.args, &own)?;
-        let known = own.iter().filter(|(name, _)| *name != DIGEST).map(|(name, value)| format!("{name}={value}"));
-        known.chain(further).for_each(|pair| arg("--build-arg", pair));
+        let digest = request.cann_digest.clone().map(name::digest).transpose()?;
+        let further = arguments::further(&request.args, &own, digest.as_deref())?;
+        own.into_iter().chain(further).for_each(|pair| arg("--build-arg", pair));
         request.labels.iter().for_each(|pair| arg("--label", pair.clone()));
         request.network.iter().for_each(|network| arg("--network", network.clone()));
-        let digest = request.cann_digest.clone().map(name::digest).transpose()?;
         Ok(Self { tag, base, digest, findings: room.into_iter().collect(), docker, words, proxies, context })
     }
 
@@ -189,23 +186,6 @@ impl BuildPlan {
         let mut found = digests.filter_map(|name| name.strip_prefix(repository)?.strip_prefix('@'));
         found.next().map(str::to_owned).ok_or_else(|| Error::NoDigest { base: self.base.clone() })
     }
-}
-
-/// What is given besides our own arguments: none of those with another value, which one of the two would win silently.
-fn further(given: &[String], own: &[(&str, String)]) -> Result<Vec<String>, Error> {
-    let mut further = Vec::new();
-    for pair in given {
-        let (name, asked) = pair.split_once('=').unwrap_or((pair, ""));
-        match own.iter().find(|(own, _)| *own == name) {
-            Some((_, needed)) if needed != asked => {
-                let (name, asked, needed) = (name.to_owned(), asked.to_owned(), needed.clone());
-                return Err(Error::OtherArgument { name, asked, needed });
-            }
-            Some(_) => {}
-            None => further.push(pair.clone()),
-        }
-    }
-    Ok(further)
 }
 
 /// The base that a series has if nobody says otherwise.

@@ -15,6 +15,7 @@
 //! ```
 
 mod access;
+mod arguments;
 mod build;
 mod checks;
 mod claim;

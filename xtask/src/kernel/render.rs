@@ -38,9 +38,9 @@ pub fn render(report: &Report) -> String {
     let verdict = if report.passed { style::good("passed") } else { style::error("failed") };
     let _ = write!(
         text,
-        "{verdict}: {} of {} passed in {}",
+        "{verdict}: {} of {} cases passed in {}",
         totals.passed,
-        counted(totals.cases, "case"),
+        totals.cases,
         counted(totals.kernels, "kernel")
     );
     for status in [KernelStatus::NotBuilt, KernelStatus::Malformed, KernelStatus::Blocked, KernelStatus::Skipped] {
