@@ -405,3 +405,42 @@ fn an_exposed_host_is_announced_to_those_who_want_quiet_too() {
     let shell = place.command(&["shell", "a3", "--quiet", "--", "env"], "").run(engine.cx()).unwrap();
     assert!(shell.success() && shell.stderr.text().contains(exposed), "{}", shell.last_words(5));
 }
+
+#[test]
+fn a_build_without_room_is_refused_and_its_dry_run_says_so() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "room", 122);
+    for file in ["docker/pypto_dev.Dockerfile", "target/release/xtask"] {
+        let file = place.path(&format!("context/{file}"));
+        fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+        fs_err::write(file, "").unwrap();
+    }
+    // No block of this file system is ever free.
+    let front = FRONT
+        .replace("/usr/bin/sed", "/usr/bin/sed -e 's@\"DockerRootDir\":\"[^\"]*\"@\"DockerRootDir\":\"/proc\"@' -e");
+    fs_err::create_dir(place.path("bin")).unwrap();
+    fs_err::write(place.path("bin/docker"), front).unwrap();
+    fs_err::set_permissions(place.path("bin/docker"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let build = |args: &[&str]| {
+        let words = [&["build", "a3", "--context", "context"], args].concat();
+        let path = format!("{}:/usr/bin:/bin", place.path("bin").display());
+        place.command(&words, "").env("PATH", path).run(engine.cx()).unwrap()
+    };
+    let refused = build(&[]);
+    let text = refused.stderr.text();
+    assert_eq!(refused.status, Status::Exited(3), "{text}");
+    assert!(text.contains("--skip-check disk"), "{text}");
+    let dry = build(&["--dry-run"]);
+    let (plan, text) = (succeeds(&dry), dry.stderr.text());
+    assert!(text.contains("would be refused:") && text.contains("disk"), "{text}");
+    assert!(plan.contains("docker build") || plan.contains("buildx build"), "{plan}");
+    let document: serde_json::Value = serde_json::from_str(&succeeds(&build(&["--dry-run", "--json"]))).unwrap();
+    assert_eq!(document["findings"][0]["check"], "disk");
+    let skipped = build(&["--dry-run", "--skip-check", "disk"]);
+    assert!(skipped.success() && !skipped.stderr.text().contains("refused"), "{}", skipped.stderr.text());
+    // What is built from what is no longer there is not put into an image.
+    fs_err::write(place.path("context/target/release/xtask.d"), "xtask: /gone.rs\n").unwrap();
+    let old = build(&["--dry-run", "--skip-check", "disk"]);
+    assert_eq!(old.status, Status::Exited(2));
+    assert!(old.stderr.text().contains("cargo build --release -p xtask"), "{}", old.stderr.text());
+}
