@@ -3,7 +3,8 @@
 use pto_context::Context;
 
 use super::promotion::standing;
-use super::record::{Kind, Records};
+use super::record::Kind;
+use super::records::Records;
 use crate::error::Error;
 use crate::registry::Options;
 

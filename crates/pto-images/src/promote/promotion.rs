@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use pto_context::{Context, Event};
 
 use super::public::Public;
-use super::record::{Before, Kind, Record, Records, Step};
+use super::record::{Before, Kind, Record, Step};
+use super::records::Records;
 use super::report::{Moved, PromotionReport, Temporary};
 use super::state::State;
 use super::tags::{Tags, lock};

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use super::begin::make_way;
 use super::promotion::{Finish, Promotion};
-use super::record::{Candidate, Records};
+use super::record::Candidate;
+use super::records::Records;
 use super::report::PromotionReport;
 use super::tags::{Names, lock};
 use super::upload::{Tested, Uploaded};

@@ -6,7 +6,8 @@ use pto_context::Context;
 use serde::Serialize;
 
 use super::public::Public;
-use super::record::{Before, Candidate, Kind, Record, Records, Step};
+use super::record::{Before, Candidate, Kind, Record, Step};
+use super::records::Records;
 use super::report::Moved;
 use super::tags::{Names, Tags, lock};
 use crate::error::Error;

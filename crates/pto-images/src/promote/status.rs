@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::record::{Kind, Record, Records};
+use super::record::{Kind, Record};
+use super::records::Records;
 use super::state::State;
 use super::tags::{Names, Tags};
 use crate::error::Error;

@@ -3,7 +3,8 @@
 use pto_context::Context;
 
 use super::begin::make_way;
-use super::record::{Candidate, Kind, Recipe, Record, Records, Step};
+use super::record::{Candidate, Kind, Recipe, Record, Step};
+use super::records::Records;
 use super::tags::Names;
 use crate::error::Error;
 use crate::registry::{Client, Digest, Manifest, Options, Repository};
