@@ -17,6 +17,7 @@
 //! assert!(matches!(error, Error::NoClient { .. }));
 //! ```
 
+mod credentials;
 mod docker;
 mod error;
 mod private;
@@ -24,9 +25,10 @@ mod proxies;
 mod refusal;
 mod registry;
 
+pub use credentials::Credentials;
 pub use docker::Docker;
 pub use error::Error;
 pub use private::{PrivateDirectory, private_home};
 pub use proxies::{PROXY_VARIABLES, Proxies};
 pub use pto_context::Fault;
-pub use registry::{Credentials, RegistryClient};
+pub use registry::RegistryClient;

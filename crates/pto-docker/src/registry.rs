@@ -1,37 +1,21 @@
-//! What is asked of a registry: with credentials of its own, and directly.
+//! A client for registries: with a configuration of its own, and without proxies.
 
 use std::ffi::OsString;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use pto_process::{Invocation, Stdin};
 
+use crate::credentials::Credentials;
 use crate::docker::Docker;
 use crate::error::Error;
 use crate::private::PrivateDirectory;
 use crate::proxies::Proxies;
 
-/// Who we are to a registry. `Debug` shows no password.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Credentials {
-    /// The user.
-    pub user: String,
-    /// The password or token.
-    pub password: String,
-}
-
-impl std::fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Credentials").field("user", &self.user).finish_non_exhaustive()
-    }
-}
-
-/// A client with a configuration directory of its own: logins of the user are not seen, and ours is gone with the value.
-/// Its commands have no proxy, and every secret it has learnt is masked in what they show.
+/// A client with a configuration directory of its own: it does not see the user's logins, and its own login is gone with the
+/// value. Its commands have no proxy, and mask every secret that was used to log in.
 pub struct RegistryClient {
     docker: Docker,
     secrets: Vec<String>,
-    // Last, as fields are dropped in order.
+    // The last field, so that it is dropped after the client that uses it.
     config: PrivateDirectory,
 }
 
@@ -70,7 +54,7 @@ impl RegistryClient {
         self.secrets.extend(credentials.secrets());
         let full = |said: &str| said.contains(&*self.config.path().to_string_lossy());
         match self.docker.run(&self.login_command(registry, credentials), registry) {
-            // The client writes the login down, and says of its own disk what an engine says of its.
+            // The client stores the login: this is its disk that is full, although the words are those of an engine.
             Err(Error::DiskFull { said }) if full(&said) => Err(Error::Private {
                 path: self.config.path().to_owned(),
                 source: std::io::ErrorKind::StorageFull.into(),
@@ -79,18 +63,10 @@ impl RegistryClient {
         }
     }
 
-    /// How [`login`](Self::login) does it.
-    pub fn login_command(&self, registry: &str, credentials: &Credentials) -> Invocation {
+    fn login_command(&self, registry: &str, credentials: &Credentials) -> Invocation {
         let password = Stdin::Bytes(credentials.password.clone().into_bytes());
         let words = ["login", "--username", credentials.user.as_str(), "--password-stdin", registry];
         credentials.secrets().into_iter().fold(self.command(words).stdin(password), Invocation::secret)
-    }
-}
-
-impl Credentials {
-    /// What nobody may see: the password, and both as they stand in the client's configuration and in headers.
-    fn secrets(&self) -> [String; 2] {
-        [self.password.clone(), STANDARD.encode(format!("{}:{}", self.user, self.password))]
     }
 }
 
@@ -100,14 +76,14 @@ impl std::fmt::Debug for RegistryClient {
     }
 }
 
-/// The engine's address. A context of the user's configuration is not seen by a client with another configuration, so it is
-/// asked for before.
+/// The engine's address. A client with another configuration does not see the contexts of the user's, so the address is asked
+/// for before.
 fn engine(docker: &Docker) -> Result<Option<String>, Error> {
     if let Some(host) = docker.host() {
         return Ok(Some(host));
     }
     let asked = docker.question(["context", "inspect", "--format", "{{.Endpoints.docker.Host}}"]).run(docker.cx())?;
     let address = asked.stdout.text().trim().to_owned();
-    // A client that has no contexts (before 19.03, Podman) has no other address than the usual one.
+    // A client without contexts (before 19.03, Podman) only knows the usual address.
     Ok(Some(address).filter(|address| asked.success() && !address.is_empty()))
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pto_context::{Context, Event, with_causes};
-use pto_docker::{Credentials as DockerCredentials, Docker, RegistryClient};
+use pto_docker::{Docker, RegistryClient};
 use pto_platform::docker::Image;
 use serde::Serialize;
 
@@ -116,8 +116,7 @@ impl Publication {
         self.check_local(&self.local(&client)?)?;
         self.uploaded(Vec::new()).begin(&self.records)?;
         if let Some(credentials) = &self.registry.credentials {
-            let (user, password) = (credentials.user.clone(), credentials.password.clone());
-            client.login(self.repository.host(), &DockerCredentials { user, password })?;
+            client.login(self.repository.host(), credentials)?;
         }
         self.forget_names(cx, &client)?;
         let reference = self.repository.with_tag(&self.temporary());

@@ -1,50 +1,19 @@
-//! How a registry asks who we are, and what it is answered.
+//! How a registry asks for authentication.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
-/// A user's name and password. Its `Debug` output shows neither.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Credentials {
-    /// The name.
-    pub user: String,
-    /// The password, or a token in its place.
-    pub password: String,
-}
-
-impl Credentials {
-    /// The value of an `Authorization` header.
-    pub(super) fn basic(&self) -> String {
-        format!("Basic {}", STANDARD.encode(format!("{}:{}", self.user, self.password)))
-    }
-}
-
-impl Credentials {
-    /// What nobody may see, should a registry repeat it: the password, and both as they stand in a header.
-    pub(super) fn secrets(&self) -> [String; 2] {
-        [self.password.clone(), STANDARD.encode(format!("{}:{}", self.user, self.password))]
-    }
-}
-
-impl std::fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Credentials(***)")
-    }
-}
-
-/// What a `WWW-Authenticate` header asks for.
+/// The scheme that a `WWW-Authenticate` header asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Challenge {
-    /// The password itself.
+    /// Name and password.
     Basic,
-    /// A token, to be had elsewhere.
+    /// A token of a token service.
     Bearer {
-        /// Where.
+        /// The service's address.
         realm: String,
-        /// For whom.
+        /// Who the token is for: the registry, as the service knows it.
         service: Option<String>,
-        /// For what.
+        /// What it allows.
         scope: Option<String>,
     },
 }
@@ -86,7 +55,7 @@ fn parameters(mut text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// What a token service answers; older ones call it `token`, newer ones `access_token`.
+/// A token service's answer. The specification allows either name.
 #[derive(Deserialize)]
 pub(super) struct TokenReply {
     token: Option<String>,
@@ -122,12 +91,6 @@ mod tests {
             loose,
             Some(Challenge::Bearer { realm: "https://h/t".into(), service: Some("s".into()), scope: None })
         );
-    }
-
-    #[test]
-    fn credentials_do_not_show() {
-        let me = Credentials { user: "me".into(), password: "s3cret".into() };
-        assert_eq!((format!("{me:?}").as_str(), me.basic().as_str()), ("Credentials(***)", "Basic bWU6czNjcmV0"));
     }
 
     proptest! {

@@ -4,13 +4,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use pto_context::{Context, interrupt};
+use pto_docker::Credentials;
 use serde::Deserialize;
 use ureq::http::Request;
 use ureq::tls::TlsConfig;
 use ureq::{Agent, Proxy};
 
 use super::address::Repository;
-use super::auth::{Challenge, Credentials, TokenReply};
+use super::auth::{Challenge, TokenReply};
 use super::digest::Digest;
 use super::exchange::exchange;
 use super::manifest::{ACCEPTED, Manifest, Platform};
@@ -263,7 +264,7 @@ impl Client {
 
     /// What a challenge is answered; `None` if there is nothing to say.
     fn answer(&self, challenge: &str) -> Result<Option<String>, Problem> {
-        let basic = self.options.credentials.as_ref().map(Credentials::basic);
+        let basic = self.options.credentials.as_ref().map(|it| format!("Basic {}", it.base64()));
         match Challenge::parse(challenge) {
             Some(Challenge::Basic) => Ok(basic),
             Some(Challenge::Bearer { realm, service, scope }) => {

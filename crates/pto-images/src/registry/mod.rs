@@ -18,10 +18,10 @@ mod said;
 
 pub(crate) use address::without_user;
 pub use address::{BadRepository, Repository};
-pub use auth::Credentials;
 pub(crate) use client::wait;
 pub use client::{Client, Deletion, ImageFacts};
 pub use digest::{BadDigest, Digest};
 pub use manifest::{Manifest, Platform};
 pub use options::{Limits, Options, PlainHttp};
 pub use problem::{Problem, RequestFailed};
+pub use pto_docker::Credentials;

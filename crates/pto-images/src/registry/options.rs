@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::auth::Credentials;
+use pto_docker::Credentials;
+
 use super::problem::Problem;
 
 /// How long a registry may take to accept a connection, and to send the next bytes. Manifests are small; a registry that lets
