@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pto_images::promote::{Publication, PublicationReport};
+use pto_images::promote::{Promotion, Publication, PublicationReport};
 use pto_images::validation::Results;
 use serde::Serialize;
 
@@ -53,21 +53,26 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let (config, image) = args.image.load_enabled(&cx)?;
     let results = Results::load(&args.results)?;
     results.require_passed(&image)?;
+    let repository = args.registry.repository(&config)?;
+    let promotion = Promotion {
+        records: args.records.records(&cx, &image, &repository),
+        registry: args.registry.options()?,
+        upstream: upstream(&cx, &config),
+        locks: locks(&cx)?,
+    };
     let publication = Publication {
         image: image.name.clone(),
-        repository: args.registry.repository(&config)?,
+        repository,
         names: image.names(),
         platform: image.platform(),
         run: args.run.clone(),
         attempt: args.attempt,
         commit: results.recipe.clone(),
         tested: results.id,
-        records: args.records.records(&cx, &image, &args.registry.repository(&config)?),
-        registry: args.registry.options()?,
-        upstream: upstream(&cx, &config),
-        locks: locks(&cx)?,
+        promotion,
+        upload_only: args.upload_only,
     };
-    let report = publication.run(&cx, !args.upload_only)?;
+    let report = publication.run(&cx)?;
     let problems = report.promotion.as_ref().map(|promotion| promotion.problems()).unwrap_or_default();
     if common.json {
         let notes = report.promotion.as_ref().map(|promotion| promotion.notes()).unwrap_or_default();

@@ -17,11 +17,11 @@ use crate::registry::{Client, Deletion, Digest, Manifest, Options};
 /// What a promotion works with.
 #[derive(Debug, Clone)]
 pub struct Promotion {
-    /// What was recorded at the upload, and is from here on.
+    /// The record of the upload, continued with each step.
     pub records: Records,
-    /// Who we are for the registry.
+    /// How the registry is talked to.
     pub registry: Options,
-    /// Who says whether the recipe is the newest.
+    /// Where the newest recipe is.
     pub upstream: Upstream,
     /// The directory of the locks that all processes of this machine share.
     pub locks: PathBuf,

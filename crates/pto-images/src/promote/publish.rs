@@ -1,7 +1,6 @@
 //! The tested image goes to a temporary tag, is compared, and is promoted.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pto_context::{Context, Event, with_causes};
 use pto_docker::{Docker, RegistryClient};
@@ -11,21 +10,19 @@ use serde::Serialize;
 use super::begin::make_way;
 use super::promotion::{Finish, Promotion};
 use super::record::Candidate;
-use super::records::Records;
 use super::report::PromotionReport;
 use super::tags::{Names, lock};
 use super::upload::{Tested, Uploaded};
-use super::upstream::Upstream;
 use crate::error::Error;
 use crate::plan::labels;
-use crate::registry::{Digest, Options, Platform, Repository};
+use crate::registry::{Digest, Platform, Repository};
 
 /// How long an upload may take: 17 GB over a slow line take some hours.
 const UPLOAD: Duration = Duration::from_secs(4 * 3600);
 /// Overrides [`UPLOAD`].
 const UPLOAD_VARIABLE: &str = "PTOKIT_UPLOAD_TIMEOUT_S";
-/// How often lines of the upload's progress are told.
-const TELL: Duration = Duration::from_secs(5);
+/// How often a line of the client's progress is passed on.
+const PROGRESS: Duration = Duration::from_secs(5);
 
 /// What is published, and where to.
 #[derive(Debug, Clone)]
@@ -44,49 +41,41 @@ pub struct Publication {
     pub attempt: u32,
     /// The commit of the recipe that it was built from.
     pub commit: String,
-    /// The image of the engine here that was tested, by its id.
+    /// The id of the tested image in the engine on this machine.
     pub tested: Digest,
-    /// Where to write down what is done.
-    pub records: Records,
-    /// Who we are for the registry.
-    pub registry: Options,
-    /// Who says whether the recipe is the newest.
-    pub upstream: Upstream,
-    /// The directory of the locks that all processes of this machine share.
-    pub locks: PathBuf,
+    /// How the tags are moved afterwards. The upload uses the same records, registry, upstream and locks.
+    pub promotion: Promotion,
+    /// Whether to stop after the comparison, with no tag moved.
+    pub upload_only: bool,
 }
 
-/// What it came to.
+/// What a publication did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PublicationReport {
     /// The tag of the upload, with its repository.
     pub temporary: String,
-    /// What is there, which is what was tested.
+    /// The manifest behind that tag, compared with the tested image.
     pub manifest: Digest,
-    /// Its configuration.
+    /// The digest of the image's configuration; a list of images has none.
     pub config: Option<Digest>,
     /// What became of the tags; `None` if only the upload was asked for.
     pub promotion: Option<PromotionReport>,
 }
 
 impl Publication {
-    /// Uploads, compares, and, if `promote`, moves the tags.
+    /// Uploads, compares, and moves the tags unless only the upload is asked for.
     ///
     /// # Errors
     /// Whatever went wrong, `current` leads to what it led to or to the tested image. Run again; once the tags were about to
     /// be moved, [`Promotion::run`] goes on.
-    pub fn run(&self, cx: &Context, promote: bool) -> Result<PublicationReport, Error> {
-        let _lock = lock(&self.locks, &self.repository, &self.names)?;
-        make_way(cx, &self.records, &self.registry)?;
-        self.upstream.check(cx, &self.commit)?;
+    pub fn run(&self, cx: &Context) -> Result<PublicationReport, Error> {
+        let Promotion { records, registry, upstream, locks } = &self.promotion;
+        let _lock = lock(locks, &self.repository, &self.names)?;
+        make_way(cx, records, registry)?;
+        upstream.check(cx, &self.commit)?;
         let candidate = self.upload(cx)?;
-        let promotion = Promotion {
-            records: self.records.clone(),
-            registry: self.registry.clone(),
-            upstream: self.upstream.clone(),
-            locks: self.locks.clone(),
-        };
-        let promotion = promote.then(|| promotion.run_locked(cx, Finish::Begin)).transpose()?;
+        let promote = || self.promotion.run_locked(cx, Finish::Begin);
+        let promotion = (!self.upload_only).then(promote).transpose()?;
         Ok(PublicationReport {
             temporary: self.repository.with_tag(&self.temporary()),
             manifest: candidate.manifest,
@@ -105,17 +94,18 @@ impl Publication {
             repository: self.repository.clone(),
             names: self.names.clone(),
             temporary: self.temporary(),
-            recipe: self.upstream.recipe(&self.commit),
+            recipe: self.promotion.upstream.recipe(&self.commit),
             tested: Tested { id: self.tested.clone(), manifests },
         }
     }
 
-    /// Pushes the very image that was tested, by its id, and looks at what arrived.
+    /// Pushes the very image that was tested, by its id, and compares what arrived.
     fn upload(&self, cx: &Context) -> Result<Candidate, Error> {
+        let Promotion { records, registry, .. } = &self.promotion;
         let mut client = RegistryClient::new(&Docker::new(cx)?)?;
         self.check_local(&self.local(&client)?)?;
-        self.uploaded(Vec::new()).begin(&self.records)?;
-        if let Some(credentials) = &self.registry.credentials {
+        self.uploaded(Vec::new()).begin(records)?;
+        if let Some(credentials) = &registry.credentials {
             client.login(self.repository.host(), credentials)?;
         }
         self.forget_names(cx, &client)?;
@@ -123,17 +113,17 @@ impl Publication {
         let docker = client.docker();
         docker.run(&client.command(["tag", "--", self.tested.as_str(), &reference]), &reference)?;
         let pushed = self.push(cx, &client, &reference);
-        // Read first: with the name goes the digest under which it was uploaded.
+        // Before the name is removed: the engine forgets the digest of the upload along with it.
         let local = self.local(&client)?;
         self.forget_names(cx, &client)?;
         pushed?;
         let prefix = format!("{}@", self.repository);
         let digests = local.digests.iter().filter_map(|digest| digest.strip_prefix(&prefix)?.parse().ok());
-        self.uploaded(digests.collect()).compare(cx, &self.registry, &self.records)
+        self.uploaded(digests.collect()).compare(cx, registry, records)
     }
 
-    /// Takes names away that images have here for uploads alone: of this one, and of those that were killed. An image without
-    /// another name would go with it, and stays.
+    /// Removes the names that images have on this machine only for uploads: this one's, and those of uploads that were killed.
+    /// An image's last name stays, since removing it would delete the image.
     fn forget_names(&self, cx: &Context, client: &RegistryClient) -> Result<(), Error> {
         let docker = client.docker();
         let filter = format!("reference={}", self.repository);
@@ -155,11 +145,11 @@ impl Publication {
         let task = format!("upload:{}", self.image);
         let message = format!("Uploading {} to `{reference}`", self.image);
         cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
-        let mut told = std::time::Instant::now();
+        let mut last = Instant::now();
         let push = client.command(["push", "--", reference]).deadline_from(UPLOAD_VARIABLE, limit);
         client.docker().run_streaming(&push, reference, |_, line| {
-            if told.elapsed() >= TELL {
-                told = std::time::Instant::now();
+            if last.elapsed() >= PROGRESS {
+                last = Instant::now();
                 cx.emit(Event::Started { task: task.clone(), message: line.to_owned(), total_bytes: None });
             }
         })?;
