@@ -163,6 +163,117 @@ fn what_is_done_is_not_taken_back_and_what_was_begun_not_begun_again() {
 }
 
 #[test]
+fn a_promotion_that_is_over_moves_nothing_more() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), Some("zero"));
+    bench.publication("new");
+    bench.promote(Finish::Begin).unwrap();
+    // A rollback, whose records are elsewhere.
+    bench.move_by_hand(TAG, "one");
+    for finish in [Finish::Resume, Finish::Undo] {
+        assert!(matches!(bench.promote(finish), Err(Error::Over { .. })), "{finish:?}");
+        assert_eq!(bench.tags_now(), (Some("one"), Some("one")), "{finish:?}");
+    }
+    half_way(&bench);
+    bench.promote(Finish::Undo).unwrap();
+    let again = bench.promote(Finish::Undo).unwrap();
+    assert!(again.was_over && !again.promoted && again.moved.is_empty());
+    assert!(matches!(bench.promote(Finish::Resume), Err(Error::Over { .. })), "it was taken back");
+    assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
+}
+
+#[test]
+fn what_is_being_taken_back_is_not_turned_round() {
+    let Some(bench) = Bench::start() else { return };
+    half_way(&bench);
+    bench.decide(|_, request| (request.method == "DELETE").then(|| Act::Answer(pto_loopback::Reply::status(403))));
+    let report = bench.promote(Finish::Undo).unwrap();
+    assert!(report.problems()[0].contains("`--resume` tries again"), "{report:?}");
+    bench.pass();
+    let report = bench.promote(Finish::Resume).unwrap();
+    assert!(!report.promoted && report.problems().is_empty(), "{report:?}");
+    assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
+
+    // Nor before the tags are where they were.
+    half_way(&bench);
+    bench.decide(|_, request| moves(request, PREVIOUS).then_some(Act::Cut));
+    bench.promote(Finish::Undo).unwrap_err();
+    bench.pass();
+    let begun = status(&bench.client(), &Names::new(TAG), Some(&bench.records())).unwrap().begun.unwrap();
+    assert!(begun.taking_back && begun.outcome.is_none());
+    assert!(!bench.promote(Finish::Resume).unwrap().promoted);
+    assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
+
+    // Unless the request that moves `current` was heard late: then there is nothing to take back.
+    half_way(&bench);
+    bench.decide(|_, request| moves(request, PREVIOUS).then_some(Act::Cut));
+    bench.promote(Finish::Undo).unwrap_err();
+    bench.pass();
+    bench.move_by_hand(TAG, "new");
+    assert!(matches!(bench.promote(Finish::Undo), Err(Error::Promoted { .. })));
+    assert!(bench.promote(Finish::Resume).unwrap().promoted);
+    assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
+}
+
+#[test]
+fn a_registry_that_deletes_images_with_all_their_tags_loses_none_that_counts() {
+    let Some(bench) = Bench::start() else { return };
+    for (current, previous, expected) in
+        [(None, None, (Some("new"), None)), (Some("one"), Some("zero"), (Some("new"), Some("one")))]
+    {
+        bench.tags(current, previous);
+        bench.publication("new");
+        bench.deletes_images(true);
+        let report = bench.promote(Finish::Begin).unwrap();
+        assert_eq!((bench.tags_now(), report.put_back.as_slice()), (expected, &[TAG.to_owned()][..]));
+        assert!(report.problems().is_empty() && report.notes()[0].contains("put back"), "{report:?}");
+        assert_eq!(report.temporary, Temporary::Removed);
+    }
+    // A run that was killed right after the deletion: the next one mends it, be it the same promotion or another.
+    bench.deletes_images(false);
+    for resumed in [true, false] {
+        bench.tags(Some("one"), Some("zero"));
+        bench.publication("new");
+        bench.deletes_images_and_then_dies();
+        bench.promote(Finish::Begin).unwrap();
+        assert_eq!(bench.tags_now(), (None, Some("one")), "the fault is there");
+        bench.pass();
+        if resumed {
+            assert_eq!(bench.promote(Finish::Resume).unwrap().put_back, [TAG.to_owned()]);
+            assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
+        } else {
+            bench.publication("other");
+            bench.promote(Finish::Begin).unwrap();
+            assert_eq!(bench.tags_now(), (Some("other"), Some("new")));
+        }
+    }
+    // Taking back the first `previous` deletes a tag of what is current.
+    bench.tags(Some("one"), None);
+    bench.publication("new");
+    bench.decide(|_, request| moves(request, TAG).then_some(Act::Cut));
+    bench.promote(Finish::Begin).unwrap_err();
+    bench.deletes_images(true);
+    assert_eq!(bench.promote(Finish::Undo).unwrap().put_back, [TAG.to_owned()]);
+    assert_eq!(bench.tags_now(), (Some("one"), None));
+}
+
+#[test]
+fn a_candidate_that_was_not_tested_is_not_promoted() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), Some("zero"));
+    bench.publication("new");
+    let file = bench.records().file();
+    let mut value: serde_json::Value = serde_json::from_str(&fs_err::read_to_string(&file).unwrap()).unwrap();
+    for tested in [bench.pushed("other").config.clone().into(), serde_json::Value::Null] {
+        value["tested"] = tested;
+        fs_err::write(&file, value.to_string()).unwrap();
+        let refused = bench.promote(Finish::Begin).unwrap_err();
+        assert!(matches!(&refused, Error::OtherRecords { found, .. } if found.contains("tested was")), "{refused}");
+        assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
+    }
+}
+
+#[test]
 fn a_publication_follows_another_in_the_same_directory() {
     let Some(bench) = Bench::start() else { return };
     bench.tags(Some("one"), Some("zero"));

@@ -1,6 +1,6 @@
 //! `images status`.
 
-use pto_images::promote::{Begun, State, Status, TagFact, Upload, status};
+use pto_images::promote::{self, Begun, State, Status, TagFact, Upload, status};
 use pto_images::registry::Client;
 use serde::Serialize;
 
@@ -75,14 +75,17 @@ fn fact(fact: &Option<TagFact>, nothing: &str) -> String {
 }
 
 fn stands(begun: &Begun) -> &'static str {
-    match (begun.state, begun.over) {
-        (None, _) => "the upload was begun",
-        (Some(State::NotStarted), false) => "no tag was moved yet",
-        (Some(State::NotStarted | State::PreviousMoved), true) => "was taken back",
-        (Some(State::PreviousMoved), false) => "half way: `previous` was moved, `current` was not",
-        (Some(State::Done), false) => "the tags are where they are to be; what follows is left",
-        (Some(State::Done), true) => "is done",
-        (Some(State::Foreign), _) => "somebody else has moved a tag since",
+    match (begun.state, begun.outcome, begun.over) {
+        (None, _, _) => "the upload was begun",
+        (_, Some(promote::Outcome::TakenBack), true) => "was taken back",
+        (Some(State::Done), _, true) => "is done",
+        (_, _, true) => "is done; the tags were moved since",
+        (_, Some(_), false) => "the tags are where they are to be; what follows is left",
+        (Some(State::Foreign), ..) => "somebody else has moved a tag since",
+        (Some(State::Done), ..) => "the tags are where they are to be; what follows is left",
+        _ if begun.taking_back => "is being taken back",
+        (Some(State::NotStarted), ..) => "no tag was moved yet",
+        (Some(State::PreviousMoved), ..) => "half way: `previous` was moved, `current` was not",
     }
 }
 
@@ -90,13 +93,13 @@ fn stands(begun: &Begun) -> &'static str {
 fn next(status: &Status, image: &str, typed: &str) -> Option<String> {
     let resume = || Some(format!("cargo xtask images promote {image} --resume{typed} --password-stdin"));
     match &status.begun {
-        Some(begun) if !begun.over && begun.state == Some(State::Foreign) => {
+        Some(begun) if begun.outcome.is_none() && begun.state == Some(State::Foreign) => {
             Some("publish again: a new publication begins from where the tags are".to_owned())
         }
         Some(begun) if !begun.over && begun.state.is_none() => {
             Some(format!("cargo xtask images publish {image}{typed} ..."))
         }
-        Some(begun) if !begun.over && begun.kind == pto_images::promote::Kind::Promotion => resume(),
+        Some(begun) if !begun.over && begun.kind == promote::Kind::Promotion => resume(),
         Some(begun) if !begun.over => Some(format!("cargo xtask images rollback {image}{typed} --password-stdin")),
         _ if status.temporary.iter().any(|left| left.image == Upload::NotPromoted) => {
             Some("delete the tags of uploads by name in the registry, or promote the one that is meant".to_owned())

@@ -26,6 +26,7 @@ impl Error {
             | Self::ChangedRecipe { .. }
             | Self::OtherRecipe { .. } => Fault::Input,
             Self::Contradiction { .. }
+            | Self::NotKept { .. }
             | Self::MovedByOther { .. }
             | Self::NotTheTested { .. }
             | Self::OtherPlatform { .. }

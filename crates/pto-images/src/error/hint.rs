@@ -12,8 +12,12 @@ impl Error {
             Self::Certificates(error) => return error.hint(),
             Self::NoProxy => "look at `PYPTO_DOCKER_PROXY`".to_owned(),
             Self::Contradiction { .. } => {
-                "something between here and the registry answers in its place; nothing was changed, run again"
+                "something between here and the registry answers in its place; `cargo xtask images status` says how it stands, \
+                 and what to do"
                     .to_owned()
+            }
+            Self::NotKept { .. } => {
+                "the registry may be read-only or full; `cargo xtask images status` says how it stands, and what to do".to_owned()
             }
             Self::MovedByOther { .. } => "somebody else published meanwhile, so nothing more was changed; \
                 `cargo xtask images status` shows where the tags lead, and a new publication begins from there"

@@ -29,6 +29,12 @@ pub enum Error {
         /// What speaks against it.
         evidence: String,
     },
+    /// The registry accepts a manifest again and again and does not keep it.
+    #[error("the registry accepted the manifest for `{tag}` and did not keep it")]
+    NotKept {
+        /// The tag.
+        tag: String,
+    },
     /// Somebody else moved a tag.
     #[error("`{tag}` leads to {}, expected {}", name(.found.as_ref()), name(.expected.as_ref()))]
     MovedByOther {

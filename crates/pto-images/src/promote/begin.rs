@@ -1,33 +1,32 @@
-//! Whether a new publication may use the records of the one before.
+//! Whether a new publication may take the place of the one that is recorded.
 
 use pto_context::Context;
 
-use super::promotion::standing;
+use super::moving::standing;
 use super::record::Kind;
 use super::records::Records;
 use crate::error::Error;
 use crate::registry::Options;
 
-/// Keeps records aside that came to their end, and those of tags that somebody else has moved since: nothing can be done with
-/// them. An upload that was never compared is simply done again.
+/// That the records hold nothing which can still be finished or taken back. Nothing can be done with one that came to its end,
+/// nor with one whose tags somebody else has moved since, and an upload that was never compared is simply done again.
 ///
 /// # Errors
-/// [`Error::Begun`] if there is something that can be finished or taken back; it is not known whether there is.
+/// [`Error::Begun`] if there is; it is not known whether there is.
 pub(super) fn make_way(cx: &Context, records: &Records, registry: &Options) -> Result<(), Error> {
     let Some(record) = records.load()? else { return Ok(()) };
-    if record.has_moved_all() {
-        return records.set_aside();
-    }
-    if record.before.is_none() {
+    if record.is_over() || record.before.is_none() {
         return Ok(());
     }
     let begun = Error::Begun { dir: records.dir().to_owned(), kind: record.kind.name() };
     if record.kind != Kind::Promotion {
         return Err(begun);
     }
+    let is_settled = record.outcome().is_some();
     match standing(cx, records, registry, record) {
+        Ok(_) if is_settled => Ok(()),
         Ok(_) => Err(begun),
-        Err(Error::MovedByOther { .. }) => records.set_aside(),
+        Err(Error::MovedByOther { .. }) => Ok(()),
         Err(error) => Err(error),
     }
 }

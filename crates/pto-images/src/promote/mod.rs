@@ -10,11 +10,13 @@
 //! - a tag is taken for absent only if the registry says so itself, twice, in two ways.
 
 mod begin;
+mod moving;
 mod promotion;
 mod public;
 mod publish;
 mod record;
 mod records;
+mod removing;
 mod report;
 mod rollback;
 mod state;
@@ -26,7 +28,7 @@ mod upstream;
 pub use promotion::{Finish, Promotion};
 pub use public::Public;
 pub use publish::{Publication, PublicationReport};
-pub use record::{Before, Candidate, Entry, Kind, Recipe, Record, Step};
+pub use record::{Before, Candidate, Entry, Kind, Outcome, Recipe, Record, Step};
 pub use records::Records;
 pub use report::{Moved, PromotionReport, Temporary};
 pub use rollback::{Rollback, RollbackReport};

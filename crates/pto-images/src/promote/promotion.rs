@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
-use pto_context::{Context, Event};
+use pto_context::Context;
 
+use super::moving::Run;
 use super::public::Public;
-use super::record::{Before, Kind, Record, Step};
+use super::record::{Kind, Outcome, Record, Step};
 use super::records::Records;
-use super::report::{Moved, PromotionReport, Temporary};
+use super::report::PromotionReport;
 use super::state::State;
-use super::tags::{Tags, lock};
+use super::tags::lock;
 use super::upstream::Upstream;
 use crate::error::Error;
-use crate::registry::{Client, Deletion, Digest, Manifest, Options};
+use crate::registry::{Client, Options};
 
 /// What a promotion works with.
 #[derive(Debug, Clone)]
@@ -38,21 +39,6 @@ pub enum Finish {
     Undo,
 }
 
-/// One run of it.
-struct Run<'a> {
-    cx: &'a Context,
-    records: &'a Records,
-    client: &'a Client,
-    record: Record,
-    candidate: Manifest,
-    before: Before,
-    /// Where the tags led at the last look.
-    now: Before,
-    /// The same if nothing has happened since.
-    just_read: Option<Before>,
-    moved: Vec<Moved>,
-}
-
 impl Promotion {
     /// Moves the tags, or takes back what was moved.
     ///
@@ -69,28 +55,78 @@ impl Promotion {
     /// The same for a caller that holds the lock.
     pub(crate) fn run_locked(&self, cx: &Context, finish: Finish) -> Result<PromotionReport, Error> {
         let record = self.records.require()?;
-        if finish == Finish::Begin && record.kind == Kind::Promotion && record.is_over() {
-            return Err(Error::Over { dir: self.records.dir().to_owned() });
-        }
-        if record.kind != Kind::Promotion || (finish == Finish::Begin && record.before.is_some()) {
-            return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: record.kind.name() });
-        }
+        self.check_begin(&record, finish)?;
         // Taking back needs no recipe.
         let commit = if finish == Finish::Undo { None } else { Some(self.commit(&record)?) };
         let client = Client::new(cx, record.repository.clone(), self.registry.clone())?;
         let mut run = Run::open(cx, &self.records, &client, record)?;
+        run.put_back()?;
+        if let Some(outcome) = run.record.outcome() {
+            return self.tidy(run, outcome, finish);
+        }
         let Some(commit) = commit else { return run.undo(None) };
+        // Whoever began to take it back meant that. If the tags have arrived all the same, there is nothing to take back.
+        if run.record.is_being_taken_back() && run.state()? != State::Done {
+            return run.undo(None);
+        }
         match self.upstream.check(cx, &commit) {
             Ok(()) => {}
-            // What is half done must not stay so, and what is done already needs no recipe.
+            // A promotion that is half done is taken back; one that is done stays.
             Err(stale @ Error::Stale { .. }) if run.state()? != State::Done => return run.undo(Some(stale)),
             Err(Error::Stale { .. }) => {}
             Err(error) => return Err(error),
         }
         run.forward()?;
-        let public =
-            Public::ask(cx, client.repository(), &self.registry, run.record.names().current(), run.candidate.digest())?;
-        run.conclude(Step::Done, Some(public))
+        run.begin(Step::Promoted)?;
+        let public = self.public(&run)?;
+        run.conclude(Outcome::Promoted, Some(public))
+    }
+
+    fn check_begin(&self, record: &Record, finish: Finish) -> Result<(), Error> {
+        let is_begin = finish == Finish::Begin;
+        if is_begin && record.kind == Kind::Promotion && record.is_over() {
+            return Err(self.over());
+        }
+        if record.kind != Kind::Promotion || (is_begin && record.before.is_some()) {
+            return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: record.kind.name() });
+        }
+        Ok(())
+    }
+
+    /// What is left once the tags that count are where they belong. They are not moved any more: what has moved them since, a
+    /// rollback perhaps, was meant.
+    fn tidy(&self, mut run: Run<'_>, outcome: Outcome, finish: Finish) -> Result<PromotionReport, Error> {
+        let was_over = run.record.is_over();
+        let state = match run.state() {
+            Err(Error::MovedByOther { .. }) => State::Foreign,
+            state => state?,
+        };
+        let stands = match outcome {
+            Outcome::Promoted => state == State::Done,
+            Outcome::TakenBack => state != State::Foreign && (state != State::Done || run.is_repetition()),
+        };
+        match (outcome, finish) {
+            (Outcome::Promoted, Finish::Undo) if stands && !run.is_repetition() => {
+                return Err(Error::Promoted { tag: run.record.tag });
+            }
+            (Outcome::Promoted, Finish::Undo) => return Err(self.over()),
+            // Its end was to be as before.
+            (Outcome::TakenBack, Finish::Resume) if was_over => return Err(self.over()),
+            _ if was_over && !stands => return Err(self.over()),
+            _ => {}
+        }
+        let public = if stands && outcome == Outcome::Promoted { Some(self.public(&run)?) } else { None };
+        let report = run.conclude(outcome, public)?;
+        if stands { Ok(report) } else { Err(self.over()) }
+    }
+
+    fn public(&self, run: &Run<'_>) -> Result<Public, Error> {
+        let (repository, candidate) = (run.client.repository(), run.candidate.digest());
+        Public::ask(run.cx, repository, &self.registry, &run.record.tag, candidate)
+    }
+
+    fn over(&self) -> Error {
+        Error::Over { dir: self.records.dir().to_owned() }
     }
 
     /// The commit that the image was built from, of the upstream that is asked.
@@ -100,191 +136,6 @@ impl Promotion {
         match self.upstream.differs(recipe) {
             Some(found) => Err(other(found)),
             None => Ok(recipe.commit.clone()),
-        }
-    }
-}
-
-/// Where a promotion stands that was begun.
-///
-/// # Errors
-/// [`Error::MovedByOther`], or it cannot be found out.
-pub(super) fn standing(cx: &Context, records: &Records, registry: &Options, record: Record) -> Result<State, Error> {
-    let client = Client::new(cx, record.repository.clone(), registry.clone())?;
-    Run::open(cx, records, &client, record)?.state()
-}
-
-impl<'a> Run<'a> {
-    /// Reads where the tags lead, and writes it down if this is the first time.
-    fn open(cx: &'a Context, records: &'a Records, client: &'a Client, mut record: Record) -> Result<Self, Error> {
-        let not_uploaded = || Error::NotUploaded { tag: record.temporary.clone().unwrap_or_default() };
-        let candidate = record.candidate.as_ref().ok_or_else(not_uploaded)?;
-        let candidate = records.kept(&record, &candidate.manifest)?;
-        let (before, just_read) = match &record.before {
-            Some(before) => (before.clone(), None),
-            None => {
-                let (names, temporary) = (record.names(), record.temporary.clone());
-                let tags = Tags { client, witness: temporary.as_deref() };
-                let current = tags.read(names.current())?;
-                let previous = tags.read(names.previous())?;
-                for manifest in current.iter().chain(&previous) {
-                    records.keep(&mut record, manifest)?;
-                }
-                let digest = |manifest: Option<Manifest>| manifest.map(|manifest| manifest.digest().clone());
-                let before = Before { current: digest(current), previous: digest(previous) };
-                record.before = Some(before.clone());
-                records.save(&record)?;
-                (before.clone(), Some(before))
-            }
-        };
-        let now = before.clone();
-        Ok(Self { cx, records, client, record, candidate, before, now, just_read, moved: Vec::new() })
-    }
-
-    /// The tag that is known to exist: before the end the temporary one, and `current` once it was there.
-    fn tags(&self) -> Tags<'_> {
-        let removed = self.record.steps.iter().any(|entry| entry.step == Step::RemoveTemporary);
-        let current = self.before.current.as_ref().map(|_| self.record.tag.as_str());
-        let witness = if removed { current } else { self.record.temporary.as_deref() };
-        Tags { client: self.client, witness }
-    }
-
-    /// Where it stands, by where the tags lead now; one that somebody else moved is an error.
-    fn state(&mut self) -> Result<State, Error> {
-        let names = self.record.names();
-        let now = match self.just_read.take() {
-            Some(now) => now,
-            None => Before { current: self.digest(names.current())?, previous: self.digest(names.previous())? },
-        };
-        let (current, previous) = (now.current.clone(), now.previous.clone());
-        self.now = now;
-        let state =
-            State::of(Kind::Promotion, &self.before, self.candidate.digest(), current.as_ref(), previous.as_ref());
-        if state != State::Foreign {
-            return Ok(state);
-        }
-        let is_ours =
-            |found: &Option<Digest>| *found == self.before.current || found.as_ref() == Some(self.candidate.digest());
-        let (tag, expected, found) = if is_ours(&current) {
-            (names.previous(), self.before.previous.clone(), previous)
-        } else {
-            (names.current(), self.before.current.clone(), current)
-        };
-        Err(Error::MovedByOther { tag: tag.to_owned(), expected, found })
-    }
-
-    fn digest(&self, tag: &str) -> Result<Option<Digest>, Error> {
-        Ok(self.tags().read(tag)?.map(|manifest| manifest.digest().clone()))
-    }
-
-    /// Takes the steps that are left, looking where the tags lead before each of them.
-    fn forward(&mut self) -> Result<(), Error> {
-        loop {
-            let names = self.record.names();
-            let (was_current, was_previous) = (self.before.current.clone(), self.before.previous.clone());
-            match (self.state()?, was_current) {
-                (State::Done, _) => return Ok(()),
-                (State::NotStarted, Some(current)) => {
-                    let version_before = self.records.kept(&self.record, &current)?;
-                    self.lead(Step::MovePrevious, names.previous(), was_previous, &version_before)?;
-                }
-                (_, was_current) => {
-                    let candidate = self.candidate.clone();
-                    self.lead(Step::MoveCurrent, names.current(), was_current, &candidate)?;
-                }
-            }
-        }
-    }
-
-    /// Takes back what was moved. `current` is not touched: once it was moved, going back is a rollback.
-    fn undo(mut self, because: Option<Error>) -> Result<PromotionReport, Error> {
-        let names = self.record.names();
-        let was_previous = self.before.previous.clone();
-        match (self.state()?, &was_previous) {
-            (State::Done, _) if self.before.current.as_ref() != Some(self.candidate.digest()) => {
-                return Err(Error::Promoted { tag: names.current().to_owned() });
-            }
-            (State::PreviousMoved, Some(digest)) => {
-                let restored = self.records.kept(&self.record, digest)?;
-                let from = self.before.current.clone();
-                self.lead(Step::RestorePrevious, names.previous(), from, &restored)?;
-            }
-            (State::PreviousMoved, None) => self.remove_previous(names.previous())?,
-            _ => {}
-        }
-        self.state()?;
-        let report = self.conclude(Step::Undone, None)?;
-        match because {
-            Some(error) => Err(error),
-            None => Ok(report),
-        }
-    }
-
-    /// There was no version before, so there is to be none. Where the registry cannot delete a tag, it stays, and leads to what
-    /// `current` leads to, which does no harm.
-    fn remove_previous(&mut self, tag: &str) -> Result<(), Error> {
-        self.records.begin(&mut self.record, Step::RestorePrevious)?;
-        if self.client.delete_tag(tag)? == Deletion::Unsupported {
-            let message =
-                format!("`{tag}` stays and leads to the current image: this registry deletes no tags by name");
-            self.cx.emit(Event::Warning { message });
-        } else {
-            self.moved.push(Moved { tag: tag.to_owned(), from: self.before.current.clone(), to: None });
-        }
-        Ok(())
-    }
-
-    fn lead(&mut self, step: Step, tag: &str, from: Option<Digest>, to: &Manifest) -> Result<(), Error> {
-        self.records.begin(&mut self.record, step)?;
-        if self.tags().lead(tag, from.as_ref(), to)? {
-            self.moved.push(Moved { tag: tag.to_owned(), from, to: Some(to.digest().clone()) });
-        }
-        Ok(())
-    }
-
-    /// Removes the temporary tags, by their names. Where the registry cannot do that, no further run can, so it is over.
-    fn conclude(mut self, last: Step, public: Option<Public>) -> Result<PromotionReport, Error> {
-        let was_over = self.record.is_over();
-        let temporary = match self.record.temporary.clone() {
-            Some(tag) => self.remove_temporary(tag)?,
-            None => Temporary::Removed,
-        };
-        let mut earlier = Vec::new();
-        for tag in self.record.earlier.clone() {
-            earlier.push(self.remove_temporary(tag)?);
-        }
-        let remains = |temporary: &Temporary| matches!(temporary, Temporary::Remains { .. });
-        if ![&temporary].into_iter().chain(&earlier).any(remains) {
-            self.records.begin(&mut self.record, last)?;
-        }
-        Ok(PromotionReport {
-            image: self.record.image.clone(),
-            reference: self.record.repository.with_tag(&self.record.tag),
-            promoted: last == Step::Done,
-            current: self.now.current,
-            previous: self.now.previous,
-            moved: self.moved,
-            temporary,
-            earlier,
-            was_over,
-            public,
-        })
-    }
-
-    /// What goes wrong here leaves the tags that count as they are, so it is part of the answer.
-    fn remove_temporary(&mut self, tag: String) -> Result<Temporary, Error> {
-        self.records.begin(&mut self.record, Step::RemoveTemporary)?;
-        let outcome = self.client.delete_tag(&tag).and_then(|deletion| {
-            // Looked at in any case: not everything that answers is the registry, and somebody may have done it by hand.
-            Ok(match (self.tags().read(&tag)?, deletion) {
-                (None, _) => Temporary::Removed,
-                (Some(_), Deletion::Unsupported) => Temporary::Unsupported { tag: tag.clone() },
-                (Some(_), _) => Temporary::Remains { tag: tag.clone(), problem: "it is still there".to_owned() },
-            })
-        });
-        match outcome {
-            Err(Error::Interrupted) => Err(Error::Interrupted),
-            Err(error) => Ok(Temporary::Remains { tag, problem: error.to_string() }),
-            Ok(temporary) => Ok(temporary),
         }
     }
 }

@@ -105,8 +105,14 @@ pub enum Step {
     MovePrevious,
     /// `current` is moved.
     MoveCurrent,
+    /// It is to be taken back: from here on nothing else is finished.
+    TakeBack,
     /// `previous` is moved back.
     RestorePrevious,
+    /// `current` and `previous` lead to where they are to lead, and are not moved again.
+    Promoted,
+    /// `current` and `previous` lead to where they led, and are not moved again.
+    TakenBack,
     /// The temporary tag is deleted.
     RemoveTemporary,
     /// All is done.
@@ -144,6 +150,20 @@ impl Record {
         self.temporary.iter().chain(&self.earlier)
     }
 
+    /// How it ended for the tags that count; `None` as long as they may be moved.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.steps.iter().find_map(|entry| match entry.step {
+            Step::Promoted | Step::Done => Some(Outcome::Promoted),
+            Step::TakenBack | Step::Undone => Some(Outcome::TakenBack),
+            _ => None,
+        })
+    }
+
+    /// Whether somebody has begun to take it back.
+    pub fn is_being_taken_back(&self) -> bool {
+        self.outcome().is_none() && self.steps.iter().any(|entry| entry.step == Step::TakeBack)
+    }
+
     /// Whether it came to an end, be it good or taken back.
     pub fn is_over(&self) -> bool {
         self.steps.last().is_some_and(|entry| matches!(entry.step, Step::Done | Step::Undone))
@@ -152,7 +172,31 @@ impl Record {
     /// Whether the tags that count are where they were to be. The temporary one may be left: not every registry deletes a tag
     /// by its name, so this must not keep the next publication from being made.
     pub(crate) fn has_moved_all(&self) -> bool {
-        self.is_over() || self.steps.last().is_some_and(|entry| entry.step == Step::RemoveTemporary)
+        self.outcome().is_some()
+    }
+}
+
+/// How it ended for the tags that count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// What was to become current did.
+    Promoted,
+    /// All is as before.
+    TakenBack,
+}
+
+impl Before {
+    /// Whether `previous` is moved: a rollback leaves it alone, and so does a promotion of what is current already, or of the
+    /// first image.
+    pub(crate) fn moves_previous(&self, kind: Kind, candidate: &Digest) -> bool {
+        kind == Kind::Promotion && self.current.as_ref().is_some_and(|current| current != candidate)
+    }
+
+    /// Where the tags lead in the end.
+    pub(crate) fn end(&self, kind: Kind, candidate: &Digest) -> Self {
+        let previous = if self.moves_previous(kind, candidate) { &self.current } else { &self.previous };
+        Self { current: Some(candidate.clone()), previous: previous.clone() }
     }
 }
 

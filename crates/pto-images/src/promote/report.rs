@@ -55,6 +55,9 @@ pub struct PromotionReport {
     pub temporary: Temporary,
     /// The tags of uploads before it that came to no end.
     pub earlier: Vec<Temporary>,
+    /// Tags that the registry deleted along with one of an upload, as it deletes an image with all its tags: they are there
+    /// again.
+    pub put_back: Vec<String>,
     /// Whether it had come to its end before: what is left was said then.
     pub was_over: bool,
     /// What an anonymous client sees; `None` if all is as before.
@@ -88,7 +91,13 @@ impl PromotionReport {
             )),
             _ => None,
         };
-        self.temporaries().filter_map(left).collect()
+        let put_back = self.put_back.iter().map(|tag| {
+            format!(
+                "this registry deleted `{tag}` along with the tag of an upload, as it deletes an image with all its tags. It \
+                 was put back, and could not be pulled for a moment"
+            )
+        });
+        self.temporaries().filter_map(left).chain(put_back).collect()
     }
 
     fn temporaries(&self) -> impl Iterator<Item = &Temporary> {

@@ -28,18 +28,14 @@ impl State {
         current: Option<&Digest>,
         previous: Option<&Digest>,
     ) -> Self {
-        let (was_current, was_previous) = (before.current.as_ref(), before.previous.as_ref());
-        // What `previous` has to lead to in the end: a rollback leaves it alone, and so does a promotion of what is current
-        // already, or of the first image.
-        let keeps_previous = kind == Kind::Rollback || was_current.is_none() || was_current == Some(candidate);
-        let last_previous = if keeps_previous { was_previous } else { was_current };
-        if current == Some(candidate) && previous == last_previous {
+        let end = before.end(kind, candidate);
+        if current == Some(candidate) && previous == end.previous.as_ref() {
             Self::Done
-        } else if current != was_current {
+        } else if current != before.current.as_ref() {
             Self::Foreign
-        } else if previous == last_previous && !keeps_previous {
+        } else if previous == end.previous.as_ref() && before.moves_previous(kind, candidate) {
             Self::PreviousMoved
-        } else if previous == was_previous {
+        } else if previous == before.previous.as_ref() {
             Self::NotStarted
         } else {
             Self::Foreign

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::record::{Kind, Record};
+use super::record::{Kind, Outcome, Record};
 use super::records::Records;
 use super::state::State;
 use super::tags::{Names, Tags};
@@ -73,6 +73,10 @@ pub struct Begun {
     pub candidate: Option<Digest>,
     /// Where it stands; `None` before the end of the upload.
     pub state: Option<State>,
+    /// How it ended for the tags that count; `None` as long as they may be moved.
+    pub outcome: Option<Outcome>,
+    /// Whether it is being taken back.
+    pub taking_back: bool,
     /// Whether it came to its end.
     pub over: bool,
 }
@@ -80,7 +84,7 @@ pub struct Begun {
 impl Status {
     /// Whether there is nothing left to do: no upload that was not promoted, nothing begun, no tag left over.
     pub fn is_settled(&self) -> bool {
-        let over = self.begun.as_ref().is_none_or(|begun| begun.over && begun.state != Some(State::Foreign));
+        let over = self.begun.as_ref().is_none_or(|begun| begun.over);
         self.current.is_some() && self.temporary.is_empty() && over
     }
 }
@@ -149,5 +153,13 @@ fn begun(record: &Record, current: Option<&Digest>, previous: Option<&Digest>) -
         (None, Some(_)) => Some(State::NotStarted),
         (_, None) => None,
     };
-    Begun { kind: record.kind, candidate, state, over: record.is_over() }
+    let outcome = record.outcome();
+    Begun {
+        kind: record.kind,
+        candidate,
+        state,
+        outcome,
+        taking_back: record.is_being_taken_back(),
+        over: record.is_over(),
+    }
 }

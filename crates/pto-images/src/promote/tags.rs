@@ -106,7 +106,7 @@ impl Tags<'_> {
             match self.client.put_manifest(tag, to) {
                 // Looked at in the next round.
                 Ok(()) if tries <= limits.attempts => {}
-                Ok(()) => return Err(not_there(tag)),
+                Ok(()) => return Err(Error::NotKept { tag: tag.to_owned() }),
                 Err(failed) if failed.problem.may_pass() && tries < limits.attempts => {
                     wait(limits.pause(tries, &failed.problem))?;
                 }
@@ -122,11 +122,6 @@ impl Tags<'_> {
             }
         }
     }
-}
-
-/// A registry that accepts a manifest again and again and does not keep it.
-fn not_there(tag: &str) -> Error {
-    Error::Contradiction { tag: tag.to_owned(), evidence: "accepted it before".to_owned() }
 }
 
 #[cfg(test)]

@@ -40,20 +40,23 @@ impl Uploaded {
     pub(crate) fn begin(&self, records: &Records) -> Result<Record, Error> {
         let mut record = Record::new(Kind::Promotion, &self.image, &self.repository, &self.names);
         record.temporary = Some(self.temporary.clone());
-        record.earlier = self.earlier(records)?;
+        let before = records.load()?;
+        record.earlier = before.iter().flat_map(|before| self.earlier(before)).collect();
+        // Of an upload that was never to be promoted there is nothing to know.
+        if before.is_some_and(|before| before.before.is_some()) {
+            records.set_aside()?;
+        }
         record.recipe = Some(self.recipe.clone());
         record.tested = Some(self.tested.id.clone());
         records.begin(&mut record, Step::Upload)?;
         Ok(record)
     }
 
-    /// Tags of uploads that were recorded here and came to no end: nothing else knows of them.
-    fn earlier(&self, records: &Records) -> Result<Vec<String>, Error> {
-        let is_same = |record: &Record| record.repository == self.repository && record.names() == self.names;
-        let Some(record) = records.load()?.filter(|record| is_same(record) && !record.is_over()) else {
-            return Ok(Vec::new());
-        };
-        Ok(record.uploads().filter(|tag| **tag != self.temporary && self.names.is_temporary(tag)).cloned().collect())
+    /// Tags of uploads that were recorded here and were not deleted: nothing else knows of them.
+    fn earlier(&self, before: &Record) -> Vec<String> {
+        let is_same = before.repository == self.repository && before.names() == self.names;
+        let left = before.uploads().filter(|_| is_same && !before.is_over());
+        left.filter(|tag| **tag != self.temporary && self.names.is_temporary(tag)).cloned().collect()
     }
 
     /// Compares the manifest and the configuration with the tested image, and writes down that they are the same: only then
@@ -76,9 +79,8 @@ impl Uploaded {
     }
 
     fn check(&self, manifest: &Manifest) -> Result<(), Error> {
-        let config = manifest.config();
-        if config != Some(&self.tested.id) && *manifest.digest() != self.tested.id {
-            let found = config.unwrap_or(manifest.digest());
+        if !is_image(manifest, &self.tested.id) {
+            let found = manifest.config().unwrap_or(manifest.digest());
             return Err(self.other("the configuration", found.to_string()));
         }
         if !self.tested.manifests.contains(manifest.digest()) {
@@ -90,4 +92,10 @@ impl Uploaded {
     fn other(&self, what: &'static str, found: String) -> Error {
         Error::NotTheTested { tag: self.temporary.clone(), what, found, tested: self.tested.id.clone() }
     }
+}
+
+/// Whether a manifest is that of an image, by the id that an engine has given to it: the digest of its configuration or, where the
+/// engine keeps images as containerd does, of the manifest.
+pub(super) fn is_image(manifest: &Manifest, id: &Digest) -> bool {
+    manifest.config() == Some(id) || manifest.digest() == id
 }

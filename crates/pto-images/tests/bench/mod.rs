@@ -85,6 +85,7 @@ pub struct Bench {
     pub gate: Gate,
     dir: tempfile::TempDir,
     impatient: AtomicBool,
+    deletes_images: AtomicBool,
     images: Vec<(&'static str, Pushed)>,
     upstream: PathBuf,
     commit: String,
@@ -103,7 +104,8 @@ impl Bench {
         let images = IMAGES.map(|image| (image, registry.push(NAME, &format!("kept-{image}"), "arm64", image)));
         let upstream = dir.path().join("upstream");
         let (commit, images) = (commit(&upstream), images.to_vec());
-        Some(Self { registry, gate, dir, impatient: AtomicBool::new(false), images, upstream, commit })
+        let (impatient, deletes_images) = (AtomicBool::new(false), AtomicBool::new(false));
+        Some(Self { registry, gate, dir, impatient, deletes_images, images, upstream, commit })
     }
 
     pub fn cx(&self) -> Context {
@@ -195,7 +197,7 @@ impl Bench {
 
     /// Decides what happens to requests, and does what the registry cannot do: delete a tag by its name.
     pub fn decide(&self, decide: impl Fn(usize, &Request) -> Option<Act> + Send + Sync + 'static) {
-        let registry = self.registry.clone();
+        let (registry, images) = (self.registry.clone(), self.deletes_images.load(Ordering::SeqCst));
         self.gate.decide(move |number, request| {
             let act = decide(number, request);
             if request.method != "DELETE" {
@@ -203,7 +205,10 @@ impl Bench {
             }
             let tag = request.path.rsplit('/').next().unwrap();
             assert!(!tag.contains(':'), "a deletion by digest takes other tags along: {tag}");
-            if !matches!(act, Some(Act::Cut | Act::Answer(_) | Act::Hold { heard: false })) {
+            let is_heard = !matches!(act, Some(Act::Cut | Act::Answer(_) | Act::Hold { heard: false }));
+            if is_heard && images {
+                delete_image(&registry, request);
+            } else if is_heard {
                 registry.delete_tag(NAME, tag);
             }
             match act {
@@ -212,6 +217,32 @@ impl Bench {
                 Some(Act::Hold { .. }) => Act::Hold { heard: false },
                 Some(act) => act,
             }
+        });
+    }
+
+    /// What somebody else does with a tag.
+    pub fn move_by_hand(&self, tag: &str, image: &str) {
+        self.gate.settle();
+        self.set(tag, image);
+    }
+
+    /// From here on the registry deletes an image with all its tags where one of them is to be deleted.
+    pub fn deletes_images(&self, does: bool) {
+        self.deletes_images.store(does, Ordering::SeqCst);
+        self.pass();
+    }
+
+    /// Such a registry, which after the first deletion answers nothing any more.
+    pub fn deletes_images_and_then_dies(&self) {
+        let (registry, dead) = (self.registry.clone(), AtomicBool::new(false));
+        self.impatient.store(true, Ordering::SeqCst);
+        self.gate.decide(move |_, request| {
+            if dead.load(Ordering::SeqCst) {
+                return Act::Cut;
+            }
+            let deleted = delete_image(&registry, request);
+            dead.store(deleted.is_some(), Ordering::SeqCst);
+            deleted.unwrap_or(Act::Pass)
         });
     }
 
@@ -294,6 +325,15 @@ impl Bench {
         assert!(now.1 == previous || now.1 == last_previous, "{context}: {now:?}");
         assert!(now.0 == current || now.1 == last_previous, "{context}: current was moved before previous: {now:?}");
     }
+}
+
+/// Does what a request for a deletion asks for, and more.
+fn delete_image(registry: &Registry, request: &Request) -> Option<Act> {
+    let tag = request.path.rsplit('/').next().filter(|_| request.method == "DELETE")?;
+    let digest = registry.digest_of(NAME, tag);
+    let same = registry.tags(NAME).into_iter().filter(|other| registry.digest_of(NAME, other) == digest);
+    same.filter(|other| !other.starts_with("kept-")).for_each(|other| registry.delete_tag(NAME, &other));
+    Some(Act::Answer(Reply::status(202)))
 }
 
 /// Makes a commit on `main` of a repository, which is made if need be.
