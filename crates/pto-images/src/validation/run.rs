@@ -18,7 +18,7 @@ use super::preflight::host;
 use super::results::{CaseResult, CaseStatus, Results};
 use crate::config::{Config, Image};
 use crate::error::Error;
-use crate::plan::{Lock as Plan, labels};
+use crate::plan::{self, labels};
 use crate::registry::{Digest, Platform};
 
 /// The file in the directory of a validation.
@@ -56,7 +56,7 @@ pub struct Validation<'a> {
     /// The image of the engine here, by any name.
     pub local: String,
     /// The plan that it was built from.
-    pub lock: &'a Plan,
+    pub lock: &'a plan::Lock,
     /// Whose it is.
     pub run: Run,
     /// Where logs and results go.
