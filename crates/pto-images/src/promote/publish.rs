@@ -163,8 +163,7 @@ impl Publication {
     }
 
     fn check_local(&self, image: &Image) -> Result<(), Error> {
-        let (os, architecture) = (image.os.clone(), image.architecture.clone());
-        let found = Platform { os: os.unwrap_or_default(), architecture: architecture.unwrap_or_default() };
+        let found = Platform::of(image);
         if image.id.as_deref() != Some(self.tested.as_str()) {
             return Err(Error::NotHere { id: self.tested.clone() });
         }

@@ -108,6 +108,14 @@ impl Manifest {
     }
 }
 
+impl Platform {
+    /// What an image of the engine runs on. A part that the engine does not tell is empty.
+    pub(crate) fn of(image: &pto_platform::docker::Image) -> Self {
+        let (os, architecture) = (image.os.clone(), image.architecture.clone());
+        Self { os: os.unwrap_or_default(), architecture: architecture.unwrap_or_default() }
+    }
+}
+
 impl std::fmt::Display for Platform {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&shown(&format!("{}/{}", self.os, self.architecture)))
