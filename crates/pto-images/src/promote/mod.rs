@@ -23,10 +23,10 @@ mod tags;
 mod upload;
 mod upstream;
 
-pub use promotion::{Finish, Promotion};
+pub use promotion::{Action, Promotion};
 pub use public::Public;
 pub use publish::{Publication, PublicationReport};
-pub use record::{Before, Candidate, Entry, Kind, Recipe, Record, Step};
+pub use record::{Candidate, Entry, Kind, Recipe, Record, Step, TagDigests};
 pub use records::Records;
 pub use report::{Moved, PromotionReport, Temporary};
 pub use rollback::{Rollback, RollbackReport};

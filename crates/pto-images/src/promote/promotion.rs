@@ -1,11 +1,11 @@
-//! A tested image that was uploaded becomes current.
+//! Promotion: an uploaded image becomes current.
 
 use std::path::PathBuf;
 
 use pto_context::{Context, Event};
 
 use super::public::Public;
-use super::record::{Before, Kind, Record, Step};
+use super::record::{Kind, Record, Step, TagDigests};
 use super::records::Records;
 use super::report::{Moved, PromotionReport, Temporary};
 use super::state::State;
@@ -29,27 +29,28 @@ pub struct Promotion {
 
 /// What to do with a promotion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
-    /// Begin it; one that was begun is refused.
+pub enum Action {
+    /// Begin it. One that was begun already is refused.
     Begin,
-    /// Go on with one that was begun, or take it back if a newer recipe is there by now.
+    /// Finish one that was begun, or take it back if there is a newer recipe by now.
     Resume,
-    /// Take it back.
+    /// Take back one that was begun.
     Undo,
 }
 
-/// One run of it.
+/// A promotion at work: its record, and what it knows of the registry.
 struct Run<'a> {
     cx: &'a Context,
     records: &'a Records,
     client: &'a Client,
     record: Record,
     candidate: Manifest,
-    before: Before,
-    /// Where the tags led at the last look.
-    now: Before,
-    /// The same if nothing has happened since.
-    just_read: Option<Before>,
+    /// Where the tags led before the first step.
+    before: TagDigests,
+    /// Where they led when they were last read.
+    now: TagDigests,
+    /// Where they lead, if they were read to open the record: saves the first step from reading them again.
+    just_read: Option<TagDigests>,
     moved: Vec<Moved>,
 }
 
@@ -57,32 +58,32 @@ impl Promotion {
     /// Moves the tags, or takes back what was moved.
     ///
     /// # Errors
-    /// Whatever went wrong, `current` leads to what it led to or to the tested image, and nothing is lost: run again with
-    /// [`Finish::Resume`].
-    pub fn run(&self, cx: &Context, finish: Finish) -> Result<PromotionReport, Error> {
+    /// Whatever went wrong, `current` leads where it led or to the tested image, and nothing is lost: run again with
+    /// [`Action::Resume`].
+    pub fn run(&self, cx: &Context, action: Action) -> Result<PromotionReport, Error> {
         let record = self.records.require()?;
         let _lock = lock(&self.locks, &record.repository, &record.names())?;
-        // Once more: whoever held the lock may have gone on.
-        self.run_locked(cx, finish)
+        // Reads the record again: a process that held the lock until now may have continued it.
+        self.run_locked(cx, action)
     }
 
     /// The same for a caller that holds the lock.
-    pub(crate) fn run_locked(&self, cx: &Context, finish: Finish) -> Result<PromotionReport, Error> {
+    pub(crate) fn run_locked(&self, cx: &Context, action: Action) -> Result<PromotionReport, Error> {
         let record = self.records.require()?;
-        if finish == Finish::Begin && record.kind == Kind::Promotion && record.is_over() {
+        if action == Action::Begin && record.kind == Kind::Promotion && record.is_over() {
             return Err(Error::Over { dir: self.records.dir().to_owned() });
         }
-        if record.kind != Kind::Promotion || (finish == Finish::Begin && record.before.is_some()) {
+        if record.kind != Kind::Promotion || (action == Action::Begin && record.before.is_some()) {
             return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: record.kind.name() });
         }
         // Taking back needs no recipe.
-        let commit = if finish == Finish::Undo { None } else { Some(self.commit(&record)?) };
+        let commit = if action == Action::Undo { None } else { Some(self.commit(&record)?) };
         let client = Client::new(cx, record.repository.clone(), self.registry.clone())?;
         let mut run = Run::open(cx, &self.records, &client, record)?;
         let Some(commit) = commit else { return run.undo(None) };
         match self.upstream.check(cx, &commit) {
             Ok(()) => {}
-            // What is half done must not stay so, and what is done already needs no recipe.
+            // A promotion must not stay half done, so it is taken back. If only its end is left, the recipe no longer matters.
             Err(stale @ Error::Stale { .. }) if run.state()? != State::Done => return run.undo(Some(stale)),
             Err(Error::Stale { .. }) => {}
             Err(error) => return Err(error),
@@ -93,7 +94,7 @@ impl Promotion {
         run.conclude(Step::Done, Some(public))
     }
 
-    /// The commit that the image was built from, of the upstream that is asked.
+    /// The commit of the image's recipe, if the recipe is one of the upstream that decides.
     fn commit(&self, record: &Record) -> Result<String, Error> {
         let other = |found| Error::OtherRecords { file: self.records.file(), found };
         let recipe = record.recipe.as_ref().ok_or_else(|| other("it names no recipe".to_owned()))?;
@@ -104,7 +105,7 @@ impl Promotion {
     }
 }
 
-/// Where a promotion stands that was begun.
+/// How far a promotion got that was begun.
 ///
 /// # Errors
 /// [`Error::MovedByOther`], or it cannot be found out.
@@ -114,7 +115,7 @@ pub(super) fn standing(cx: &Context, records: &Records, registry: &Options, reco
 }
 
 impl<'a> Run<'a> {
-    /// Reads where the tags lead, and writes it down if this is the first time.
+    /// Opens the record. The first time, it reads where the tags lead and adds that to the record.
     fn open(cx: &'a Context, records: &'a Records, client: &'a Client, mut record: Record) -> Result<Self, Error> {
         let not_uploaded = || Error::NotUploaded { tag: record.temporary.clone().unwrap_or_default() };
         let candidate = record.candidate.as_ref().ok_or_else(not_uploaded)?;
@@ -130,7 +131,7 @@ impl<'a> Run<'a> {
                     records.keep(&mut record, manifest)?;
                 }
                 let digest = |manifest: Option<Manifest>| manifest.map(|manifest| manifest.digest().clone());
-                let before = Before { current: digest(current), previous: digest(previous) };
+                let before = TagDigests { current: digest(current), previous: digest(previous) };
                 record.before = Some(before.clone());
                 records.save(&record)?;
                 (before.clone(), Some(before))
@@ -140,7 +141,7 @@ impl<'a> Run<'a> {
         Ok(Self { cx, records, client, record, candidate, before, now, just_read, moved: Vec::new() })
     }
 
-    /// The tag that is known to exist: before the end the temporary one, and `current` once it was there.
+    /// The witness is the temporary tag as long as it is there, then `current` if it existed before.
     fn tags(&self) -> Tags<'_> {
         let removed = self.record.steps.iter().any(|entry| entry.step == Step::RemoveTemporary);
         let current = self.before.current.as_ref().map(|_| self.record.tag.as_str());
@@ -148,26 +149,22 @@ impl<'a> Run<'a> {
         Tags { client: self.client, witness }
     }
 
-    /// Where it stands, by where the tags lead now; one that somebody else moved is an error.
+    /// Reads where the tags lead now, and says how far the promotion got. A tag that somebody else moved is an error.
     fn state(&mut self) -> Result<State, Error> {
         let names = self.record.names();
-        let now = match self.just_read.take() {
+        self.now = match self.just_read.take() {
             Some(now) => now,
-            None => Before { current: self.digest(names.current())?, previous: self.digest(names.previous())? },
+            None => TagDigests { current: self.digest(names.current())?, previous: self.digest(names.previous())? },
         };
-        let (current, previous) = (now.current.clone(), now.previous.clone());
-        self.now = now;
-        let state =
-            State::of(Kind::Promotion, &self.before, self.candidate.digest(), current.as_ref(), previous.as_ref());
+        let (before, now, candidate) = (&self.before, &self.now, self.candidate.digest());
+        let state = State::of(Kind::Promotion, before, candidate, now);
         if state != State::Foreign {
             return Ok(state);
         }
-        let is_ours =
-            |found: &Option<Digest>| *found == self.before.current || found.as_ref() == Some(self.candidate.digest());
-        let (tag, expected, found) = if is_ours(&current) {
-            (names.previous(), self.before.previous.clone(), previous)
-        } else {
-            (names.current(), self.before.current.clone(), current)
+        let is_current_ours = now.current == before.current || now.current.as_ref() == Some(candidate);
+        let (tag, expected, found) = match is_current_ours {
+            true => (names.previous(), before.previous.clone(), now.previous.clone()),
+            false => (names.current(), before.current.clone(), now.current.clone()),
         };
         Err(Error::MovedByOther { tag: tag.to_owned(), expected, found })
     }
@@ -176,7 +173,7 @@ impl<'a> Run<'a> {
         Ok(self.tags().read(tag)?.map(|manifest| manifest.digest().clone()))
     }
 
-    /// Takes the steps that are left, looking where the tags lead before each of them.
+    /// Takes the steps that are left, and reads where the tags lead before each of them.
     fn forward(&mut self) -> Result<(), Error> {
         loop {
             let names = self.record.names();
@@ -219,8 +216,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// There was no version before, so there is to be none. Where the registry cannot delete a tag, it stays, and leads to what
-    /// `current` leads to, which does no harm.
+    /// Deletes a `previous` that did not exist before. Where the registry cannot delete a tag it stays, which does no harm: it
+    /// leads where `current` leads.
     fn remove_previous(&mut self, tag: &str) -> Result<(), Error> {
         self.records.begin(&mut self.record, Step::RestorePrevious)?;
         if self.client.delete_tag(tag)? == Deletion::Unsupported {
@@ -241,7 +238,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Removes the temporary tags, by their names. Where the registry cannot do that, no further run can, so it is over.
+    /// Deletes the temporary tags by name, and records the end. A registry that does not delete tags by name will not do so at
+    /// the next try either, so that does not keep a promotion from its end.
     fn conclude(mut self, last: Step, public: Option<Public>) -> Result<PromotionReport, Error> {
         let was_over = self.record.is_over();
         let temporary = match self.record.temporary.clone() {
@@ -270,11 +268,12 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// What goes wrong here leaves the tags that count as they are, so it is part of the answer.
+    /// Deletes the tag of an upload. A failure is part of the report, not an error: current and previous are where they are to be.
     fn remove_temporary(&mut self, tag: String) -> Result<Temporary, Error> {
         self.records.begin(&mut self.record, Step::RemoveTemporary)?;
         let outcome = self.client.delete_tag(&tag).and_then(|deletion| {
-            // Looked at in any case: not everything that answers is the registry, and somebody may have done it by hand.
+            // Read the tag whatever the answer was: it may not come from the registry, and somebody may have deleted the tag by
+            // hand.
             Ok(match (self.tags().read(&tag)?, deletion) {
                 (None, _) => Temporary::Removed,
                 (Some(_), Deletion::Unsupported) => Temporary::Unsupported { tag: tag.clone() },

@@ -8,7 +8,7 @@ use pto_platform::docker::Image;
 use serde::Serialize;
 
 use super::begin::make_way;
-use super::promotion::{Finish, Promotion};
+use super::promotion::{Action, Promotion};
 use super::record::Candidate;
 use super::report::PromotionReport;
 use super::tags::{Names, lock};
@@ -74,7 +74,7 @@ impl Publication {
         make_way(cx, records, registry)?;
         upstream.check(cx, &self.commit)?;
         let candidate = self.upload(cx)?;
-        let promote = || self.promotion.run_locked(cx, Finish::Begin);
+        let promote = || self.promotion.run_locked(cx, Action::Begin);
         let promotion = (!self.upload_only).then(promote).transpose()?;
         Ok(PublicationReport {
             temporary: self.repository.with_tag(&self.temporary()),

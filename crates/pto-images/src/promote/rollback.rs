@@ -6,7 +6,7 @@ use pto_context::Context;
 use serde::Serialize;
 
 use super::public::Public;
-use super::record::{Before, Candidate, Kind, Record, Step};
+use super::record::{Candidate, Kind, Record, Step, TagDigests};
 use super::records::Records;
 use super::report::Moved;
 use super::tags::{Names, Tags, lock};
@@ -94,7 +94,7 @@ impl Rollback {
         let digest = |manifest: &Manifest| manifest.digest().clone();
         record.candidate =
             Some(Candidate { manifest: digest(version_before), config: version_before.config().cloned() });
-        record.before = Some(Before { current: now.map(digest), previous: Some(digest(version_before)) });
+        record.before = Some(TagDigests { current: now.map(digest), previous: Some(digest(version_before)) });
         self.records.save(&record)?;
         Ok(record)
     }

@@ -1,36 +1,30 @@
-//! Where a promotion stands, from what the registry says and what was recorded before it began.
+//! How far a promotion or rollback got: the tags in the registry, compared with those recorded before it began.
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Before, Kind};
+use super::record::{Kind, TagDigests};
 use crate::registry::Digest;
 
-/// Where it stands.
+/// How far it got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// Both tags are as they were.
     NotStarted,
-    /// `previous` leads to what `current` leads to; `current` is as it was.
+    /// `previous` leads where `current` leads; `current` is as it was.
     PreviousMoved,
-    /// `current` leads to the new image, `previous` to the one before.
+    /// Both tags lead where they are to lead in the end.
     Done,
-    /// A tag leads to something that this promotion does not know: somebody else moved it.
+    /// A tag leads where no step leaves it: somebody else moved it.
     Foreign,
 }
 
 impl State {
-    /// Compares what the tags lead to with what they led to, and with what `current` is to lead to.
-    pub fn of(
-        kind: Kind,
-        before: &Before,
-        candidate: &Digest,
-        current: Option<&Digest>,
-        previous: Option<&Digest>,
-    ) -> Self {
+    /// Compares where the tags lead now with where they led before. `candidate` is where `current` is to lead.
+    pub(crate) fn of(kind: Kind, before: &TagDigests, candidate: &Digest, now: &TagDigests) -> Self {
         let (was_current, was_previous) = (before.current.as_ref(), before.previous.as_ref());
-        // What `previous` has to lead to in the end: a rollback leaves it alone, and so does a promotion of what is current
-        // already, or of the first image.
+        let (current, previous) = (now.current.as_ref(), now.previous.as_ref());
+        // A rollback leaves `previous` alone. So does a promotion of the first image, or of the one that is current already.
         let keeps_previous = kind == Kind::Rollback || was_current.is_none() || was_current == Some(candidate);
         let last_previous = if keeps_previous { was_previous } else { was_current };
         if current == Some(candidate) && previous == last_previous {
@@ -60,8 +54,8 @@ mod tests {
     fn state(kind: Kind, tags: &str) -> State {
         let letters: Vec<Option<Digest>> = tags.chars().map(digest).collect();
         let [was_current, was_previous, current, previous] = letters.try_into().unwrap();
-        let before = Before { current: was_current, previous: was_previous };
-        State::of(kind, &before, &digest('n').unwrap(), current.as_ref(), previous.as_ref())
+        let before = TagDigests { current: was_current, previous: was_previous };
+        State::of(kind, &before, &digest('n').unwrap(), &TagDigests { current, previous })
     }
 
     #[test]
