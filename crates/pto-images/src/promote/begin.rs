@@ -1,4 +1,4 @@
-//! Whether a new publication may use the records of the one before.
+//! Whether a new publication may begin in a directory of records.
 
 use pto_context::Context;
 
@@ -8,11 +8,11 @@ use super::records::Records;
 use crate::error::Error;
 use crate::registry::Options;
 
-/// Keeps records aside that came to their end, and those of tags that somebody else has moved since: nothing can be done with
-/// them. An upload that was never compared is simply done again.
+/// Sets a record aside that is over, or whose tags somebody else has moved since, as nothing can be done with it any more. The
+/// record of an upload that was not compared stays: the next upload replaces it.
 ///
 /// # Errors
-/// [`Error::Begun`] if there is something that can be finished or taken back; it is not known whether there is.
+/// [`Error::Begun`] if there is something to finish or to take back; it cannot be found out whether there is.
 pub(super) fn make_way(cx: &Context, records: &Records, registry: &Options) -> Result<(), Error> {
     let Some(record) = records.load()? else { return Ok(()) };
     if record.has_moved_all() {

@@ -8,10 +8,11 @@ use pto_platform::docker::Image;
 use serde::Serialize;
 
 use super::begin::make_way;
+use super::names::Names;
 use super::promotion::{Action, Promotion};
 use super::record::Candidate;
 use super::report::PromotionReport;
-use super::tags::{Names, lock};
+use super::tags::lock;
 use super::upload::{Tested, Uploaded};
 use crate::error::Error;
 use crate::plan::labels;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::tags::Names;
+use super::names::Names;
 use crate::document::Form;
 use crate::registry::{Digest, Repository};
 

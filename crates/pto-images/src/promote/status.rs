@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
+use super::names::Names;
 use super::record::{Kind, Record, TagDigests};
 use super::records::Records;
 use super::state::State;
-use super::tags::{Names, Tags};
+use super::tags::Tags;
 use crate::error::Error;
 use crate::registry::{Client, Digest, ImageFacts, Platform};
 
