@@ -8,6 +8,7 @@ mod document;
 mod error;
 pub mod plan;
 pub mod promote;
+mod proxy;
 pub mod registry;
 pub mod validation;
 

@@ -6,7 +6,7 @@
 mod bench;
 
 use bench::{Bench, FAULTS, PREVIOUS, Spoil, TAG, moves};
-use pto_images::promote::{Finish, State};
+use pto_images::promote::{Action, State};
 use pto_loopback::Act;
 
 /// How the tags stand when it begins.
@@ -48,7 +48,7 @@ fn promotion_from(start: &Start, faults: &[Spoil]) {
     let Some(bench) = Bench::start() else { return };
     start.set(&bench);
     bench.pass();
-    bench.promote(Finish::Begin).unwrap();
+    bench.promote(Action::Begin).unwrap();
     let requests = bench.gate.seen().len();
     println!("promotion, {}: {requests} requests, {} runs", start.what, requests * faults.len());
     assert_eq!(bench.tags_now(), start.end(), "{}", start.what);
@@ -56,11 +56,11 @@ fn promotion_from(start: &Start, faults: &[Spoil]) {
         let context = format!("{}: {spoil:?} at request {at} of {requests}", start.what);
         start.set(&bench);
         bench.spoil(spoil, at);
-        let first = bench.promote(Finish::Begin);
+        let first = bench.promote(Action::Begin);
         bench.nothing_lost(start.current, start.previous, &context);
         bench.pass();
-        let finish = if bench.record().before.is_some() { Finish::Resume } else { Finish::Begin };
-        let next = bench.promote(finish).unwrap_or_else(|error| panic!("{context}: {first:?}, then {error}"));
+        let action = if bench.record().before.is_some() { Action::Resume } else { Action::Begin };
+        let next = bench.promote(action).unwrap_or_else(|error| panic!("{context}: {first:?}, then {error}"));
         assert_eq!(bench.tags_now(), start.end(), "{context}: {first:?}, then {next:?}");
         assert!(next.problems().is_empty(), "{context}: {next:?}");
         assert!(bench.record().is_over(), "{context}");
@@ -94,19 +94,19 @@ fn a_fault_that_lasts_can_be_finished_or_taken_back() {
     let Some(bench) = Bench::start() else { return };
     USUAL.set(&bench);
     bench.pass();
-    bench.promote(Finish::Begin).unwrap();
+    bench.promote(Action::Begin).unwrap();
     let requests = bench.gate.seen().len();
     for (spoil, at) in every(&KINDS, requests) {
         let context = format!("{spoil:?} from request {at} on");
         USUAL.set(&bench);
         bench.spoil_from(spoil, at);
-        let first = bench.promote(Finish::Begin);
+        let first = bench.promote(Action::Begin);
         assert!(first.as_ref().map_or(true, |report| !report.problems().is_empty()), "{context}: {first:?}");
         bench.nothing_lost(USUAL.current, USUAL.previous, &context);
         bench.pass();
         let is_current = bench.tags_now().0 == Some("new");
-        let finish = if is_current { Finish::Resume } else { Finish::Undo };
-        bench.promote(finish).unwrap_or_else(|error| panic!("{context}: {error}"));
+        let action = if is_current { Action::Resume } else { Action::Undo };
+        bench.promote(action).unwrap_or_else(|error| panic!("{context}: {error}"));
         let expected = if is_current { USUAL.end() } else { (USUAL.current, USUAL.previous) };
         assert_eq!(bench.tags_now(), expected, "{context}");
     }
@@ -140,24 +140,24 @@ fn one_fault_anywhere_in_taking_back_loses_nothing() {
         let half_way = || {
             start.set(&bench);
             bench.decide(|_, request| moves(request, TAG).then_some(Act::Cut));
-            bench.promote(Finish::Begin).unwrap_err();
+            bench.promote(Action::Begin).unwrap_err();
             assert_eq!(bench.tags_now(), (start.current, start.current), "{}", start.what);
             assert_eq!(bench.state(), State::PreviousMoved);
             bench.pass();
         };
         half_way();
-        bench.promote(Finish::Undo).unwrap();
+        bench.promote(Action::Undo).unwrap();
         let requests = bench.gate.seen().len();
         println!("taking back, {}: {requests} requests, {} runs", start.what, requests * KINDS.len());
         for (spoil, at) in every(&KINDS, requests) {
             let context = format!("{}: {spoil:?} at request {at} of {requests}", start.what);
             half_way();
             bench.spoil(spoil, at);
-            let first = bench.promote(Finish::Undo);
+            let first = bench.promote(Action::Undo);
             assert_eq!(bench.tags_now().0, start.current, "{context}");
             bench.nothing_lost(start.current, start.previous, &context);
             bench.pass();
-            bench.promote(Finish::Undo).unwrap_or_else(|error| panic!("{context}: {first:?}, then {error}"));
+            bench.promote(Action::Undo).unwrap_or_else(|error| panic!("{context}: {first:?}, then {error}"));
             assert_eq!(bench.tags_now(), (start.current, start.previous), "{context}");
         }
     }
@@ -197,7 +197,7 @@ fn one_fault_anywhere_in_the_comparison_lets_nothing_untested_through() {
         let error = uploaded.compare(&bench.cx(), &bench.options(), &bench.records()).unwrap_err();
         assert!(bench.record().candidate.is_none(), "{spoil:?} at {at}: {error}");
         bench.pass();
-        bench.promote(Finish::Begin).unwrap_err();
+        bench.promote(Action::Begin).unwrap_err();
         assert_eq!(bench.tags_now(), (Some("one"), None));
     }
 }
@@ -209,7 +209,7 @@ fn a_tag_that_somebody_else_moves_meanwhile_is_left_alone() {
     let Some(bench) = Bench::start() else { return };
     USUAL.set(&bench);
     bench.pass();
-    bench.promote(Finish::Begin).unwrap();
+    bench.promote(Action::Begin).unwrap();
     let seen = bench.gate.seen();
     let last = seen.iter().rposition(|request| request.method == "PUT").unwrap();
     for tag in [TAG, PREVIOUS] {
@@ -219,7 +219,7 @@ fn a_tag_that_somebody_else_moves_meanwhile_is_left_alone() {
             let context = format!("{tag} moved before request {at}: {} {}", request.method, request.path);
             USUAL.set(&bench);
             bench.interfere(tag, "other", at);
-            let outcome = bench.promote(Finish::Begin);
+            let outcome = bench.promote(Action::Begin);
             let (current, previous) = bench.tags_now();
             let now = if tag == TAG { current } else { previous };
             if now == Some("other") {
@@ -227,7 +227,7 @@ fn a_tag_that_somebody_else_moves_meanwhile_is_left_alone() {
                 assert!(error.to_string().contains("leads to"), "{context}: {error}");
                 bench.pass();
                 assert_eq!(bench.state(), State::Foreign, "{context}");
-                assert!(bench.promote(Finish::Resume).is_err(), "{context}");
+                assert!(bench.promote(Action::Resume).is_err(), "{context}");
             } else {
                 windows += 1;
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pto_context::Context;
 use pto_images::Error;
 use pto_images::config::Config;
-use pto_images::plan::{Lock, Plan};
+use pto_images::plan::{Lock, PlanRequest};
 use pto_images::registry::Options;
 use pto_process::Invocation;
 use pto_test::registry::{Registry, push_list, quick_dir};
@@ -61,8 +61,9 @@ impl World {
     }
 
     fn plan(&self, config: &Config) -> Result<Lock, Error> {
-        let plan = Plan { checkout: self.path("pypto"), source: None, registry: Options::default(), proxy: None };
-        plan.lock(&self.cx(), config, &config.images.iter().collect::<Vec<_>>())
+        let request =
+            PlanRequest { checkout: self.path("pypto"), source: None, registry: Options::default(), proxy: None };
+        request.lock(&self.cx(), config, &config.images.iter().collect::<Vec<_>>())
     }
 }
 
@@ -107,16 +108,17 @@ fn everything_is_frozen_and_comes_back_from_its_file() {
 #[test]
 fn only_a_checkout_of_pypto_is_taken_for_one() {
     let Some(world) = World::new() else { return };
-    let plan = Plan { checkout: world.path("pypto-lib"), source: None, registry: Options::default(), proxy: None };
+    let request =
+        PlanRequest { checkout: world.path("pypto-lib"), source: None, registry: Options::default(), proxy: None };
     let config = world.config(|_| {});
-    let error = plan.lock(&world.cx(), &config, &[]).unwrap_err();
+    let error = request.lock(&world.cx(), &config, &[]).unwrap_err();
     let told = error.to_string();
     assert!(told.contains("pypto-lib`") && told.contains("no `runtime` and no `toolchain/versions.env`"), "{told}");
     assert!(matches!(error, Error::NotPypto { .. }));
     // Where a commit of PyPTO is named, the recipe may be anywhere.
     let commit = world.commit("pypto", "true");
     let lock =
-        plan.lock(&world.cx(), &world.config(|value| value["pypto"]["ref"] = commit.clone().into()), &[]).unwrap();
+        request.lock(&world.cx(), &world.config(|value| value["pypto"]["ref"] = commit.clone().into()), &[]).unwrap();
     assert_eq!(lock.pypto.commit, commit);
     lock.require_recipe(&world.cx(), &world.path("pypto-lib")).unwrap();
     assert!(matches!(lock.require_recipe(&world.cx(), &world.path("pypto")), Err(Error::OtherRecipe { .. })));
@@ -149,9 +151,9 @@ fn a_commit_that_was_not_pushed_is_named_with_what_git_says() {
     let clone = Invocation::new("git").args(["clone", "--quiet", "pypto", "mine"]).cwd(world.path(""));
     clone.run(&world.cx()).unwrap().require_success().unwrap();
     let commit = world.commit("mine", "echo 1 > unpushed");
-    let plan = Plan { checkout: world.path("mine"), source: None, registry: Options::default(), proxy: None };
+    let request = PlanRequest { checkout: world.path("mine"), source: None, registry: Options::default(), proxy: None };
     let config = world.config(|_| {});
-    let error = plan.lock(&world.cx(), &config, &config.images.iter().collect::<Vec<_>>()).unwrap_err();
+    let error = request.lock(&world.cx(), &config, &config.images.iter().collect::<Vec<_>>()).unwrap_err();
     assert!(matches!(&error, Error::NotFetched { commit: named, .. } if *named == commit), "{error}");
     assert!(error.said().unwrap().contains(&commit), "{:?}", error.said());
     assert!(error.hint().unwrap().contains("push that commit"), "{:?}", error.hint());
@@ -212,9 +214,10 @@ fn git_goes_through_the_proxy_of_the_plan() {
         String::from_utf8_lossy(&text[..length]).into_owned()
     });
     let config = world.config(|value| value["pypto_lib"]["repository"] = "http://git.invalid/pypto-lib.git".into());
-    let plan = Plan { checkout: world.path("pypto"), source: None, registry: Options::default(), proxy: Some(address) };
+    let request =
+        PlanRequest { checkout: world.path("pypto"), source: None, registry: Options::default(), proxy: Some(address) };
     let images: Vec<_> = config.images.iter().collect();
-    assert!(plan.lock(&world.cx(), &config, &images).is_err());
+    assert!(request.lock(&world.cx(), &config, &images).is_err());
     assert!(heard.join().unwrap().starts_with("GET http://git.invalid/pypto-lib.git/info/refs"));
 }
 

@@ -4,7 +4,7 @@ mod bench;
 
 use bench::{Bench, NAME, PREVIOUS, TAG, TEMPORARY, moves};
 use pto_images::Error;
-use pto_images::promote::{Finish, Names, State, Status, Temporary, Upload, Uploaded, status};
+use pto_images::promote::{Action, Names, State, Status, Temporary, Upload, Uploaded, status};
 use pto_loopback::Act;
 use pto_test::registry::push_list;
 
@@ -13,7 +13,7 @@ fn half_way(bench: &Bench) {
     bench.tags(Some("one"), Some("zero"));
     bench.publication("new");
     bench.decide(|_, request| moves(request, TAG).then_some(Act::Cut));
-    bench.promote(Finish::Begin).unwrap_err();
+    bench.promote(Action::Begin).unwrap_err();
     bench.pass();
     assert_eq!(bench.tags_now(), (Some("one"), Some("one")));
 }
@@ -23,7 +23,7 @@ fn a_newer_recipe_stops_it_and_takes_back_what_was_begun() {
     let Some(bench) = Bench::start() else { return };
     half_way(&bench);
     bench.newer_recipe();
-    assert!(matches!(bench.promote(Finish::Resume), Err(Error::Stale { .. })));
+    assert!(matches!(bench.promote(Action::Resume), Err(Error::Stale { .. })));
     assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
     assert!(bench.record().is_over());
     assert_eq!(bench.registry.digest_of(NAME, TEMPORARY), None, "and its temporary tag is gone");
@@ -31,7 +31,7 @@ fn a_newer_recipe_stops_it_and_takes_back_what_was_begun() {
     bench.tags(Some("one"), Some("zero"));
     bench.publication("new");
     bench.pass();
-    assert!(matches!(bench.promote(Finish::Begin), Err(Error::Stale { .. })));
+    assert!(matches!(bench.promote(Action::Begin), Err(Error::Stale { .. })));
     assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
 }
 
@@ -50,14 +50,14 @@ fn a_record_does_not_say_whose_recipe_counts() {
         let before = value.pointer(pointer).unwrap().clone();
         *value.pointer_mut(pointer).unwrap() = if other.is_empty() { serde_json::Value::Null } else { other.into() };
         fs_err::write(&file, value.to_string()).unwrap();
-        let refused = bench.promote(Finish::Resume).unwrap_err();
+        let refused = bench.promote(Action::Resume).unwrap_err();
         assert!(matches!(&refused, Error::OtherRecords { found, .. } if found.contains("recipe")), "{refused}");
         assert!(!refused.to_string().contains("secret"), "{refused}");
         assert_eq!(bench.tags_now(), (Some("one"), Some("one")));
         *value.pointer_mut(pointer).unwrap() = before;
     }
     fs_err::write(&file, value.to_string()).unwrap();
-    assert!(matches!(bench.promote(Finish::Resume), Err(Error::Stale { .. })));
+    assert!(matches!(bench.promote(Action::Resume), Err(Error::Stale { .. })));
     assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
 }
 
@@ -66,10 +66,10 @@ fn an_upstream_that_does_not_answer_changes_nothing() {
     let Some(bench) = Bench::start() else { return };
     half_way(&bench);
     bench.upstream(false);
-    assert!(matches!(bench.promote(Finish::Resume), Err(Error::UpstreamUnknown { .. })));
+    assert!(matches!(bench.promote(Action::Resume), Err(Error::UpstreamUnknown { .. })));
     assert_eq!(bench.tags_now(), (Some("one"), Some("one")), "neither finished nor taken back on a guess");
     bench.upstream(true);
-    bench.promote(Finish::Resume).unwrap();
+    bench.promote(Action::Resume).unwrap();
     assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
 }
 
@@ -80,30 +80,30 @@ fn a_registry_that_deletes_no_tags_by_name_keeps_its_digests() {
     bench.publication("new");
     // The real registry answers, and it cannot do it.
     bench.gate.decide(|_, _| Act::Pass);
-    let report = bench.promote(Finish::Begin).unwrap();
+    let report = bench.promote(Action::Begin).unwrap();
     assert_eq!(report.temporary, Temporary::Unsupported { tag: TEMPORARY.to_owned() });
     assert_eq!(report.problems(), [""; 0], "it is promoted, and no further run could do more");
     let note = &report.notes()[0];
     let removal = format!("`rm -r docker/registry/v2/repositories/{NAME}/_manifests/tags/{TEMPORARY}`");
     assert!(note.contains("never delete by digest") && note.contains(&removal), "{note}");
     assert!(bench.record().is_over(), "no further run could do it");
-    assert!(bench.promote(Finish::Resume).unwrap().notes().is_empty(), "it is said once");
+    assert!(bench.promote(Action::Resume).unwrap().notes().is_empty(), "it is said once");
     assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
     let now = status(&bench.client(), &Names::new(TAG), Some(&bench.records())).unwrap();
     assert!(now.temporary[0].image == Upload::Current && !now.is_settled());
     assert_eq!(now.begun.unwrap().state, Some(State::Done));
     // Somebody has deleted it by hand.
     bench.registry.delete_tag(NAME, TEMPORARY);
-    bench.promote(Finish::Resume).unwrap();
+    bench.promote(Action::Resume).unwrap();
     assert!(status(&bench.client(), &Names::new(TAG), Some(&bench.records())).unwrap().is_settled());
 
     // Taking back the first `previous` cannot be done there either: it stays, and leads to the current image.
     bench.tags(Some("one"), None);
     bench.publication("new");
     bench.decide(|_, request| moves(request, TAG).then_some(Act::Cut));
-    bench.promote(Finish::Begin).unwrap_err();
+    bench.promote(Action::Begin).unwrap_err();
     bench.gate.decide(|_, _| Act::Pass);
-    bench.promote(Finish::Undo).unwrap();
+    bench.promote(Action::Undo).unwrap();
     assert_eq!(bench.tags_now(), (Some("one"), Some("one")));
 }
 
@@ -141,7 +141,7 @@ fn tags_of_uploads_that_came_to_no_end_are_removed_with_the_last_one() {
     }
     bench.publication("new");
     assert_eq!(bench.record().earlier, [killed[1].clone(), killed[0].clone()]);
-    let report = bench.promote(Finish::Begin).unwrap();
+    let report = bench.promote(Action::Begin).unwrap();
     assert_eq!(report.earlier, [Temporary::Removed, Temporary::Removed]);
     for tag in &killed {
         assert_eq!(bench.registry.digest_of(NAME, tag), None, "{tag}");
@@ -153,12 +153,12 @@ fn tags_of_uploads_that_came_to_no_end_are_removed_with_the_last_one() {
 fn what_is_done_is_not_taken_back_and_what_was_begun_not_begun_again() {
     let Some(bench) = Bench::start() else { return };
     half_way(&bench);
-    assert!(matches!(bench.promote(Finish::Begin), Err(Error::Begun { .. })));
+    assert!(matches!(bench.promote(Action::Begin), Err(Error::Begun { .. })));
     assert!(matches!(bench.roll_back(), Err(Error::Begun { .. })), "those are the records of a promotion");
-    bench.promote(Finish::Resume).unwrap();
-    assert!(matches!(bench.promote(Finish::Undo), Err(Error::Promoted { .. })));
+    bench.promote(Action::Resume).unwrap();
+    assert!(matches!(bench.promote(Action::Undo), Err(Error::Promoted { .. })));
     assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
-    let again = bench.promote(Finish::Resume).unwrap();
+    let again = bench.promote(Action::Resume).unwrap();
     assert!(again.moved.is_empty(), "once more changes nothing");
 }
 
@@ -279,30 +279,30 @@ fn a_publication_follows_another_in_the_same_directory() {
     bench.tags(Some("one"), Some("zero"));
     let aside = |number: u32| bench.records().dir().join(format!("record-{number}.json"));
     bench.publication("new");
-    bench.promote(Finish::Begin).unwrap();
+    bench.promote(Action::Begin).unwrap();
     bench.publication("other");
     assert!(aside(1).is_file(), "what came to its end is kept");
-    bench.promote(Finish::Begin).unwrap();
+    bench.promote(Action::Begin).unwrap();
     assert_eq!(bench.tags_now(), (Some("other"), Some("new")));
 
     // A registry that keeps the tag of the upload.
     bench.publication("one");
     bench.gate.decide(|_, _| pto_loopback::Act::Pass);
-    assert!(matches!(bench.promote(Finish::Begin).unwrap().temporary, Temporary::Unsupported { .. }));
+    assert!(matches!(bench.promote(Action::Begin).unwrap().temporary, Temporary::Unsupported { .. }));
     bench.publication("new");
 
     // One that can be finished stays where it is.
     bench.decide(|_, request| moves(request, TAG).then_some(Act::Cut));
-    bench.promote(Finish::Begin).unwrap_err();
+    bench.promote(Action::Begin).unwrap_err();
     bench.pass();
     let again = || bench.uploaded("new", "new").compare(&bench.cx(), &bench.options(), &bench.records());
     assert!(matches!(again(), Err(Error::Begun { .. })));
     // Once somebody else has moved the tag, nothing can be done with it any more.
     bench.registry.set_tag(NAME, TAG, &bench.pushed("zero").manifest);
-    assert!(matches!(bench.promote(Finish::Resume), Err(Error::MovedByOther { .. })));
+    assert!(matches!(bench.promote(Action::Resume), Err(Error::MovedByOther { .. })));
     again().unwrap();
     assert!(aside(4).is_file() && !aside(5).exists());
-    bench.promote(Finish::Begin).unwrap();
+    bench.promote(Action::Begin).unwrap();
     assert_eq!(bench.tags_now(), (Some("new"), Some("zero")));
 }
 
@@ -330,7 +330,7 @@ fn a_list_of_images_stays_one() {
     uploaded.tested.id = list.parse().unwrap();
     uploaded.tested.manifests = vec![list.parse().unwrap()];
     uploaded.compare(&bench.cx(), &bench.options(), &bench.records()).unwrap();
-    let report = bench.promote(Finish::Begin).unwrap();
+    let report = bench.promote(Action::Begin).unwrap();
     assert_eq!(bench.registry.digest_of(NAME, TAG).as_deref(), Some(list.as_str()));
     let platforms: Vec<_> = report.public.unwrap().platforms.iter().map(ToString::to_string).collect();
     assert_eq!(platforms, ["linux/arm64", "linux/amd64"]);
@@ -345,7 +345,7 @@ fn what_was_not_tested_is_not_promoted() {
         let error =
             bench.uploaded(uploaded, tested).compare(&bench.cx(), &bench.options(), &bench.records()).unwrap_err();
         assert!(matches!(error, Error::NotTheTested { .. }), "{error}");
-        assert!(matches!(bench.promote(Finish::Begin), Err(Error::NotUploaded { .. })));
+        assert!(matches!(bench.promote(Action::Begin), Err(Error::NotUploaded { .. })));
     }
     // The configuration is right, and the engine uploaded another manifest.
     let mut uploaded = bench.uploaded("new", "new");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pto_images::config::Image;
-use pto_images::plan::{Lock, Plan};
+use pto_images::plan::{Lock, LockedSource, PlanRequest};
 use pto_images::registry::{Options, PlainHttp};
 use serde::Serialize;
 
@@ -57,13 +57,13 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     }
     let images = chosen(&config.images, &args.images)?;
     let plain_http = if args.plain_http { PlainHttp::Anywhere } else { PlainHttp::Loopback };
-    let plan = Plan {
+    let request = PlanRequest {
         checkout: args.checkout.clone().unwrap_or_else(|| cx.cwd().to_owned()),
         source: args.source.clone(),
         registry: Options { plain_http, ..Options::default() },
         proxy,
     };
-    let lock = plan.lock(&cx, &config, &images)?;
+    let lock = request.lock(&cx, &config, &images)?;
     if let Some(file) = &args.lock {
         lock.save(file)?;
     }
@@ -87,7 +87,7 @@ fn chosen<'a>(images: &'a [Image], names: &[String]) -> Result<Vec<&'a Image>, F
 }
 
 fn text(lock: &Lock, args: &Args) -> String {
-    let source = |name: &str, source: &pto_images::plan::LockedSource| format!("{name:<10} {}", source.commit);
+    let source = |name: &str, source: &LockedSource| format!("{name:<10} {}", source.commit);
     let mut lines = vec![format!("{:<10} {}", "recipe", lock.recipe.commit)];
     lines.push(source("pypto", &lock.pypto));
     lines.push(source("pypto-lib", &lock.pypto_lib));

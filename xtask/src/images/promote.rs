@@ -1,6 +1,6 @@
 //! `images promote`.
 
-use pto_images::promote::{Finish, Promotion, PromotionReport, Public};
+use pto_images::promote::{Action, Promotion, PromotionReport, Public};
 use serde::Serialize;
 
 use super::common::{ImageArgs, RecordArgs, RegistryArgs, locks, upstream};
@@ -46,12 +46,12 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         upstream: upstream(&cx, &config),
         locks: locks(&cx)?,
     };
-    let finish = match (args.resume, args.undo) {
-        (false, _) => Finish::Begin,
-        (true, false) => Finish::Resume,
-        (true, true) => Finish::Undo,
+    let action = match (args.resume, args.undo) {
+        (false, _) => Action::Begin,
+        (true, false) => Action::Resume,
+        (true, true) => Action::Undo,
     };
-    let report = promotion.run(&cx, finish)?;
+    let report = promotion.run(&cx, action)?;
     if common.json {
         let (problems, notes) = (report.problems(), report.notes());
         out::json(&Document { schema: "ptokit.images-promote/1", report: &report, problems, notes })?;

@@ -1,17 +1,17 @@
-//! The digest of a base.
+//! Finding the digest of a base.
 
 use pto_context::Context;
 
 use super::lock::Base;
 use crate::config::Image;
 use crate::error::Error;
-use crate::registry::{Client, Options, Repository};
+use crate::registry::{BadRepository, Client, Options, Repository};
 
-/// The base's manifest for the image's platform: the pinned one, which has to exist, or what the tag leads to now.
+/// The base's manifest for the image's platform: by the pinned digest, which has to exist, or by where the tag leads now.
 pub(super) fn resolve(cx: &Context, image: &Image, options: &Options) -> Result<Base, Error> {
     let unusable = |problem: String| Error::Base { base: image.base(), problem };
     let repository: Repository =
-        image.cann_repository.parse().map_err(|e: crate::registry::BadRepository| unusable(e.to_string()))?;
+        image.cann_repository.parse().map_err(|error: BadRepository| unusable(error.to_string()))?;
     let client = Client::new(cx, repository, options.clone())?;
     let (reference, pinned) = match &image.cann_digest {
         Some(digest) => (digest.as_str(), true),

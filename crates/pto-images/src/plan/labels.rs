@@ -1,4 +1,4 @@
-//! What an image says of the plan that it was built from.
+//! The labels that tie an image to the plan it was built from.
 
 use std::collections::BTreeMap;
 
@@ -27,12 +27,12 @@ impl Lock {
     }
 }
 
-/// The labels of an image of which all that is known is the recipe's commit.
+/// The label with the recipe's commit, for a caller that has no plan.
 pub(crate) fn of_recipe(commit: &str) -> BTreeMap<String, String> {
     [(RECIPE.to_owned(), commit.to_owned())].into()
 }
 
-/// That an image has the labels of its plan, with these values. Others may be there.
+/// Checks that an image has these labels with these values, whatever other labels it has.
 ///
 /// # Errors
 /// [`Error::OtherPlan`] with the first that differs.

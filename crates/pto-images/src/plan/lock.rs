@@ -1,25 +1,27 @@
-//! The document that later steps use.
+//! The plan as a document, which later steps read.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use pto_context::Context;
 use serde::{Deserialize, Serialize};
 
+use super::snapshot;
 use crate::document::{self, Form};
 use crate::error::Error;
 use crate::promote::Recipe;
 use crate::registry::{Digest, Platform};
 
-/// Everything that is built, by commits and digests.
+/// A plan: everything that is built, by commits and digests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
     pub(super) schema: String,
-    /// When, by RFC 3339.
+    /// When it was made, by RFC 3339.
     pub created: String,
-    /// The commit that builds, and the branch at which it has to be when the result is published.
+    /// The commit that images are built with. It has to be the head of its branch when they are published.
     pub recipe: Recipe,
-    /// What is built.
+    /// PyPTO.
     pub pypto: LockedSource,
     /// Its models and examples.
     pub pypto_lib: LockedSource,
@@ -39,10 +41,10 @@ pub struct Lock {
 pub struct LockedSource {
     /// As git takes it.
     pub repository: String,
-    /// What was asked for.
+    /// The branch, tag or commit that was asked for.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// What it stood for.
+    /// The commit it stood for.
     pub commit: String,
 }
 
@@ -50,9 +52,9 @@ pub struct LockedSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ptoas {
-    /// `v0.61`.
+    /// Its release, such as `v0.61`.
     pub version: String,
-    /// The sum of its release by machine.
+    /// The checksum of the release's wheel for each machine.
     pub sha256: BTreeMap<String, String>,
 }
 
@@ -74,17 +76,17 @@ pub struct LockedImage {
     pub build_args: BTreeMap<String, String>,
 }
 
-/// A base.
+/// The image that an image is built on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Base {
     /// Its repository.
     pub repository: String,
-    /// The tag it was asked for by.
+    /// Its tag in the configuration.
     pub tag: String,
-    /// Its manifest for this platform.
+    /// The digest of its manifest for this platform.
     pub digest: Digest,
-    /// Whether the configuration pins it; otherwise it is what the tag led to.
+    /// Whether the configuration pins the digest; otherwise it is where the tag led.
     pub pinned: bool,
 }
 
@@ -108,5 +110,17 @@ impl Lock {
     /// It cannot be written.
     pub fn save(&self, file: &Path) -> Result<(), Error> {
         document::save(file, Form::Plan, self)
+    }
+
+    /// Checks that a checkout is at the commit of the recipe and has not changed it.
+    ///
+    /// # Errors
+    /// [`Error::OtherRecipe`], [`Error::ChangedRecipe`]; it is not a repository.
+    pub fn require_recipe(&self, cx: &Context, checkout: &Path) -> Result<(), Error> {
+        let (found, expected) = (snapshot::head(cx, checkout)?, self.recipe.commit.clone());
+        if found == expected {
+            return snapshot::require_clean(cx, checkout);
+        }
+        Err(Error::OtherRecipe { dir: checkout.to_owned(), found, expected })
     }
 }

@@ -1,6 +1,6 @@
 //! What is built, frozen: every branch and tag replaced by the commit or the digest it stands for now.
 //!
-//! Later steps use the [`Lock`] alone, so they build, test and publish one thing, whatever moves meanwhile.
+//! Later steps use the [`Lock`] alone, so all of them build, test and publish the same thing, whatever moves meanwhile.
 
 mod base;
 pub(crate) mod labels;
@@ -8,31 +8,32 @@ mod lock;
 mod patches;
 mod snapshot;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use pto_checkout::remote;
 use pto_context::Context;
+use pto_context::places::PYPTO_PINS;
 use pto_platform::files::{PtoIsaPin, parse_pto_isa_pin, parse_versions_env};
 
 pub use lock::{Base, Lock, LockedImage, LockedSource, Ptoas};
 pub use patches::warn_without_patch;
 
-use crate::config::{Config, Image};
+use crate::config::{Config, Image, Source};
 use crate::document::Form;
 use crate::error::Error;
 use crate::promote::Recipe;
+use crate::proxy;
 use crate::registry::Options;
 use snapshot::Snapshot;
 
-/// PyPTO's branch that stands for the checkout that runs this.
+/// The `ref` of PyPTO that means the commit that is checked out, not the remote's branch.
 const MAIN: &str = "main";
-/// Where PyPTO has its runtime.
+/// PyPTO's submodule with its runtime.
 const RUNTIME: &str = "runtime";
 const PTO_ISA_PIN: &str = "pto_isa.pin";
-const VERSIONS: &str = "toolchain/versions.env";
 
-/// The arguments of the Dockerfile that a plan gives.
+/// The arguments of the Dockerfile that a plan sets.
 pub const BUILD_ARGUMENTS: [&str; 10] = [
     "CANN_REPOSITORY",
     "CANN_DIGEST",
@@ -46,48 +47,41 @@ pub const BUILD_ARGUMENTS: [&str; 10] = [
     "DIST_RUNTIME_TARGETS",
 ];
 
-/// What to plan.
+/// What a plan is made from.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct PlanRequest {
     /// The checkout with the recipe.
     pub checkout: PathBuf,
-    /// Where that commit can be cloned from; as the configuration says if nothing is said. A fork for a change from a fork.
+    /// Where its commit can be cloned from, such as the fork that a change comes from; `None` for the configuration's
+    /// repository.
     pub source: Option<String>,
     /// How the registries of bases are talked to.
     pub registry: Options,
-    /// A proxy for git, and for the registries of bases. The engine pulls a base through its own; the images' own registry is
-    /// never asked through one.
+    /// A proxy for git and for the registries of bases. The engine has its own for pulling a base; the registry that images are
+    /// published in is always asked directly.
     pub proxy: Option<String>,
 }
 
-impl Plan {
+impl PlanRequest {
     /// Asks all remotes and registries once. Nothing is written.
     ///
     /// # Errors
     /// Something cannot be found out, or a pin is missing: nothing is planned on a guess.
     pub fn lock(&self, cx: &Context, config: &Config, images: &[&Image]) -> Result<Lock, Error> {
-        let cx = match &self.proxy {
-            Some(proxy) => cx.clone().with_var("https_proxy", proxy).with_var("http_proxy", proxy),
-            None => cx.clone(),
-        };
-        let commit = snapshot::head(&cx, &self.checkout)?;
-        snapshot::require_clean(&cx, &self.checkout)?;
+        let cx = &proxy::for_git(cx, self.proxy.as_deref());
+        let commit = snapshot::head(cx, &self.checkout)?;
+        snapshot::require_clean(cx, &self.checkout)?;
         let patches = self.checkout.join("docker/patches");
-        images.iter().for_each(|image| warn_without_patch(&cx, image, &patches));
-        let pypto = self.pypto(&cx, config, &commit)?;
-        let source = Snapshot::of(&cx, &pypto.repository, &pypto.commit)?;
-        let runtime = runtime(&cx, &source, &pypto)?;
-        let runtime_source = Snapshot::of(&cx, &runtime.repository, &runtime.commit)?;
-        let pin = parse_pto_isa_pin(&runtime_source.file(&cx, PTO_ISA_PIN)?);
-        let reference = &config.pypto_lib.reference;
-        let pypto_lib = LockedSource {
-            repository: config.pypto_lib.repository.clone(),
-            reference: reference.clone(),
-            commit: remote::resolve(&cx, &config.pypto_lib.repository, reference)?,
-        };
+        images.iter().for_each(|image| warn_without_patch(cx, image, &patches));
+        let pypto = self.pypto(cx, config, &commit)?;
+        let source = Snapshot::of(cx, &pypto.repository, &pypto.commit)?;
+        let runtime = runtime(cx, &source, &pypto)?;
+        let runtime_source = Snapshot::of(cx, &runtime.repository, &runtime.commit)?;
+        let pin = parse_pto_isa_pin(&runtime_source.file(cx, PTO_ISA_PIN)?);
+        let pypto_lib = resolved(cx, &config.pypto_lib)?;
         let registry = Options { proxy: self.proxy.clone(), ..self.registry.clone() };
         let locked = images.iter().map(|image| {
-            let base = base::resolve(&cx, image, &registry)?;
+            let base = base::resolve(cx, image, &registry)?;
             Ok::<_, Error>(locked(config, image, base, [&pypto, &pypto_lib]))
         });
         let images = locked.collect::<Result<_, _>>()?;
@@ -99,7 +93,7 @@ impl Plan {
                 branch: config.recipe.branch.clone(),
                 commit,
             },
-            ptoas: ptoas(&source.file(&cx, VERSIONS)?)?,
+            ptoas: ptoas(&source.file(cx, PYPTO_PINS)?)?,
             pto_isa: pto_isa(pin, &runtime)?,
             pypto_lib,
             pypto,
@@ -108,22 +102,27 @@ impl Plan {
         })
     }
 
-    /// The recipe and what it builds belong to the same commit, unless another one is asked for.
+    /// PyPTO at the recipe's own commit, unless the configuration asks for another one.
     fn pypto(&self, cx: &Context, config: &Config, head: &str) -> Result<LockedSource, Error> {
-        let reference = config.pypto.reference.clone();
-        if reference == MAIN {
-            snapshot::require_pypto(cx, &self.checkout)?;
-            let repository = self.source.clone().unwrap_or_else(|| config.pypto.repository.clone());
-            return Ok(LockedSource { repository, reference, commit: head.to_owned() });
+        if config.pypto.reference != MAIN {
+            return resolved(cx, &config.pypto);
         }
-        let repository = config.pypto.repository.clone();
-        let commit = remote::resolve(cx, &repository, &reference)?;
-        Ok(LockedSource { repository, reference, commit })
+        snapshot::require_pypto(cx, &self.checkout)?;
+        let Source { repository, reference } = config.pypto.clone();
+        let repository = self.source.clone().unwrap_or(repository);
+        Ok(LockedSource { repository, reference, commit: head.to_owned() })
     }
 }
 
-/// An image with the arguments of its Dockerfile: commits in the place of branches, so that what was built before is not taken
-/// for what a branch has now.
+/// A source of the configuration at the commit that its ref stands for now.
+fn resolved(cx: &Context, source: &Source) -> Result<LockedSource, Error> {
+    let Source { repository, reference } = source.clone();
+    let commit = remote::resolve(cx, &repository, &reference)?;
+    Ok(LockedSource { repository, reference, commit })
+}
+
+/// An image with the arguments of its Dockerfile. They name commits instead of branches: with a branch, Docker's cache would
+/// bring back what that branch held at an earlier build.
 fn locked(config: &Config, image: &Image, base: Base, [pypto, pypto_lib]: [&LockedSource; 2]) -> LockedImage {
     let platform = &image.validation_platform;
     let values = [
@@ -148,7 +147,7 @@ fn locked(config: &Config, image: &Image, base: Base, [pypto, pypto_lib]: [&Lock
     }
 }
 
-/// The runtime is the one that PyPTO names.
+/// The runtime, at the commit of PyPTO's submodule.
 fn runtime(cx: &Context, source: &Snapshot, pypto: &LockedSource) -> Result<LockedSource, Error> {
     let submodule = source.submodule(cx, RUNTIME)?;
     let (url, commit) = submodule.ok_or_else(|| Error::NoPin { what: RUNTIME, place: place(pypto), note: None })?;
@@ -161,22 +160,8 @@ fn ptoas(text: &str) -> Result<Ptoas, Error> {
     let version = versions.ptoas.as_ref().map(|version| version.as_str().to_owned());
     let sha256 = versions.sha256.iter().map(|(machine, sum)| ((*machine).to_owned(), sum.clone())).collect();
     let note = versions.notes.first().map(ToString::to_string);
-    let version = version.ok_or(Error::NoPin { what: "the version of PTOAS", place: VERSIONS.to_owned(), note })?;
+    let version = version.ok_or(Error::NoPin { what: "the version of PTOAS", place: PYPTO_PINS.to_owned(), note })?;
     Ok(Ptoas { version, sha256 })
-}
-
-impl Lock {
-    /// That a checkout is at the commit of the recipe, and has it unchanged.
-    ///
-    /// # Errors
-    /// [`Error::OtherRecipe`], [`Error::ChangedRecipe`]; it is no repository.
-    pub fn require_recipe(&self, cx: &Context, checkout: &Path) -> Result<(), Error> {
-        let (found, expected) = (snapshot::head(cx, checkout)?, self.recipe.commit.clone());
-        if found == expected {
-            return snapshot::require_clean(cx, checkout);
-        }
-        Err(Error::OtherRecipe { dir: checkout.to_owned(), found, expected })
-    }
 }
 
 fn pto_isa(pin: PtoIsaPin, runtime: &LockedSource) -> Result<String, Error> {

@@ -1,4 +1,4 @@
-//! What a base is known to need of the recipe, said before hours of build.
+//! The patch that a build on some bases is known to need: its absence is reported before hours of build.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use pto_context::{Context, Event};
 
 use crate::config::Image;
 
-/// The CANN whose GNU compiler warns of the runtime's AICPU sources.
+/// The CANN release whose GNU compiler warns about the runtime's AICPU sources.
 const CANN: &str = "9.2";
 
 /// Warns if the patch that an image's CANN needs is not among those of its platform in `patches`.

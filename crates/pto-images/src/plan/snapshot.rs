@@ -4,12 +4,13 @@ use std::path::Path;
 
 use pto_checkout::Git;
 use pto_context::Context;
+use pto_context::places::PYPTO_PINS;
 use tempfile::TempDir;
 
-use super::{RUNTIME, VERSIONS};
+use super::RUNTIME;
 use crate::error::Error;
 
-/// The commit, alone, in a repository without a work tree.
+/// A bare repository that holds this one commit.
 pub(super) struct Snapshot {
     git: Git,
     commit: String,
@@ -22,10 +23,11 @@ pub(super) fn head(cx: &Context, checkout: &Path) -> Result<String, Error> {
     Ok(git.ask(cx, "find the commit of a checkout", &["rev-parse", "--verify", "HEAD^{commit}"])?.trim().to_owned())
 }
 
-/// What an image is made of besides the sources that it clones: the recipe, and our own program.
+/// What an image is made of besides the sources that it clones: the Dockerfile with its scripts, and this program.
 const RECIPE: [&str; 6] = ["docker", ".dockerignore", "crates", "xtask", "Cargo.toml", "Cargo.lock"];
 
-/// That the recipe which is here is that of the commit: the engine is given the files, and the image the commit's name.
+/// Checks that the recipe has no uncommitted changes: the engine gets the files as they are, and the image is labelled with the
+/// commit.
 pub(super) fn require_clean(cx: &Context, checkout: &Path) -> Result<(), Error> {
     let git = Git::at(cx, checkout)?;
     let look = [&["status", "--porcelain", "--untracked-files=normal", "--"][..], &RECIPE].concat();
@@ -35,19 +37,19 @@ pub(super) fn require_clean(cx: &Context, checkout: &Path) -> Result<(), Error> 
     if changed.is_empty() { Ok(()) } else { Err(Error::ChangedRecipe { dir: git.root().to_owned(), changed }) }
 }
 
-/// That the commit of a checkout is one of PyPTO, by what every revision of it has that an image can be built from.
+/// Checks that the commit of a checkout is one of PyPTO: it has the two paths of every revision that an image can be built from.
 pub(super) fn require_pypto(cx: &Context, checkout: &Path) -> Result<(), Error> {
     let git = Git::at(cx, checkout)?;
-    let listed = git.ask(cx, "list a commit", &["ls-tree", "--full-tree", "HEAD", "--", RUNTIME, VERSIONS])?;
+    let listed = git.ask(cx, "list a commit", &["ls-tree", "--full-tree", "HEAD", "--", RUNTIME, PYPTO_PINS])?;
     let has = |kind: &str, path: &str| {
         listed.lines().any(|line| line.contains(&format!(" {kind} ")) && line.ends_with(&format!("\t{path}")))
     };
-    let needed = [("commit", RUNTIME), ("blob", VERSIONS)];
+    let needed = [("commit", RUNTIME), ("blob", PYPTO_PINS)];
     let missing: Vec<_> = needed.into_iter().filter(|(kind, path)| !has(kind, path)).map(|(_, path)| path).collect();
     if missing.is_empty() {
         return Ok(());
     }
-    // A repository that was not cloned has none.
+    // A repository that was not cloned has no origin.
     let origin =
         git.ask(cx, "find where a checkout was cloned from", &["config", "--default=", "--get", "remote.origin.url"])?;
     let origin = Some(origin.trim()).filter(|origin| !origin.is_empty());
@@ -70,7 +72,7 @@ impl Snapshot {
         Ok(Self { git, commit: commit.to_owned(), _dir: dir })
     }
 
-    /// A file's text.
+    /// The text of a file of the commit.
     pub(super) fn file(&self, cx: &Context, path: &str) -> Result<String, Error> {
         Ok(self.git.ask(cx, "read a file of a commit", &["show", &format!("{}:{path}", self.commit)])?)
     }

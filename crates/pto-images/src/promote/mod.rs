@@ -1,13 +1,13 @@
-//! Moving the tags of a published image: never half way, and if so, known to be half way.
+//! Moving the tags of a published image, so that it can always be finished or taken back.
 //!
-//! Registries have no transactions: each tag is moved by a request of its own. What makes it safe all the same:
+//! Registries have no transactions: each tag is moved by a request of its own. Four rules make that safe:
 //!
-//! - `previous` is moved before `current`, so whatever `current` led to stays reachable by a name;
-//! - before each request both tags are read and compared with what this began with, so a tag that somebody else moved is left
-//!   alone;
-//! - the manifests of before, the digests and the step are [recorded](Records) before each request, so a run that was killed
-//!   can be finished or taken back by another one, which looks at the registry, not at what the first one hoped;
-//! - a tag is taken for absent only if the registry says so itself, twice, in two ways.
+//! - `previous` is moved before `current`, so that the image behind `current` never loses its last tag;
+//! - before each request both tags are read and compared with where they led at the beginning, so that a tag which somebody else
+//!   moved is left alone;
+//! - manifests, digests and the next step are [recorded](Records) before each request, so that another run can finish or take
+//!   back what a killed one began. It goes by where the tags lead, not by what the record says was done;
+//! - a tag counts as absent only if the registry says so twice: its manifest is unknown, and the list of tags does not have it.
 
 mod begin;
 mod moving;
@@ -25,7 +25,8 @@ mod tags;
 mod upload;
 mod upstream;
 
-pub use promotion::{Finish, Promotion};
+pub use names::Names;
+pub use promotion::{Action, Promotion};
 pub use public::Public;
 pub use publish::{Publication, PublicationReport};
 pub use record::{Before, Candidate, Entry, Kind, Outcome, Recipe, Record, Step};
@@ -34,6 +35,5 @@ pub use report::{Moved, PromotionReport, Temporary};
 pub use rollback::{Rollback, RollbackReport};
 pub use state::State;
 pub use status::{Begun, Status, TagFact, TemporaryFact, Upload, status};
-pub use tags::{Names, lock};
 pub use upload::{Tested, Uploaded};
 pub use upstream::Upstream;

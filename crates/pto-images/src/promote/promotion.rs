@@ -1,4 +1,4 @@
-//! A tested image that was uploaded becomes current.
+//! Promotion: an uploaded image becomes current.
 
 use std::path::PathBuf;
 
@@ -30,12 +30,12 @@ pub struct Promotion {
 
 /// What to do with a promotion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
-    /// Begin it; one that was begun is refused.
+pub enum Action {
+    /// Begin it. One that was begun already is refused.
     Begin,
-    /// Go on with one that was begun, or take it back if a newer recipe is there by now.
+    /// Finish one that was begun, or take it back if there is a newer recipe by now.
     Resume,
-    /// Take it back.
+    /// Take back one that was begun.
     Undo,
 }
 
@@ -43,21 +43,21 @@ impl Promotion {
     /// Moves the tags, or takes back what was moved.
     ///
     /// # Errors
-    /// Whatever went wrong, `current` leads to what it led to or to the tested image, and nothing is lost: run again with
-    /// [`Finish::Resume`].
-    pub fn run(&self, cx: &Context, finish: Finish) -> Result<PromotionReport, Error> {
+    /// Whatever went wrong, `current` leads where it led or to the tested image, and nothing is lost: run again with
+    /// [`Action::Resume`].
+    pub fn run(&self, cx: &Context, action: Action) -> Result<PromotionReport, Error> {
         let record = self.records.require()?;
         let _lock = lock(&self.locks, &record.repository, &record.names())?;
-        // Once more: whoever held the lock may have gone on.
-        self.run_locked(cx, finish)
+        // Reads the record again: a process that held the lock until now may have continued it.
+        self.run_locked(cx, action)
     }
 
     /// The same for a caller that holds the lock.
-    pub(crate) fn run_locked(&self, cx: &Context, finish: Finish) -> Result<PromotionReport, Error> {
+    pub(crate) fn run_locked(&self, cx: &Context, action: Action) -> Result<PromotionReport, Error> {
         let record = self.records.require()?;
         self.check_begin(&record, finish)?;
         // Taking back needs no recipe.
-        let commit = if finish == Finish::Undo { None } else { Some(self.commit(&record)?) };
+        let commit = if action == Action::Undo { None } else { Some(self.commit(&record)?) };
         let client = Client::new(cx, record.repository.clone(), self.registry.clone())?;
         let mut run = Run::open(cx, &self.records, &client, record)?;
         run.put_back()?;
@@ -129,7 +129,7 @@ impl Promotion {
         Error::Over { dir: self.records.dir().to_owned() }
     }
 
-    /// The commit that the image was built from, of the upstream that is asked.
+    /// The commit of the image's recipe, if the recipe is one of the upstream that decides.
     fn commit(&self, record: &Record) -> Result<String, Error> {
         let other = |found| Error::OtherRecords { file: self.records.file(), found };
         let recipe = record.recipe.as_ref().ok_or_else(|| other("it names no recipe".to_owned()))?;

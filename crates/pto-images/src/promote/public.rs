@@ -1,4 +1,4 @@
-//! What somebody without a name and a password sees.
+//! What users without a login see of a published image.
 
 use pto_context::Context;
 use serde::Serialize;
@@ -6,22 +6,22 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::registry::{Client, Digest, Options, Platform, Problem, Repository};
 
-/// What an anonymous client gets of a published tag.
+/// What an anonymous client gets when it asks for a tag.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Public {
-    /// What the tag leads to; `None` if it cannot be had.
+    /// Where the tag leads; `None` if the client gets nothing.
     pub digest: Option<Digest>,
-    /// What it runs on.
+    /// What the image runs on.
     pub platforms: Vec<Platform>,
-    /// What is wrong, `None` if it is as it should be.
+    /// What is wrong; `None` if the client gets the expected image.
     pub problem: Option<String>,
 }
 
 impl Public {
-    /// Asks as anybody. What goes wrong is part of the answer.
+    /// Asks without a login. What goes wrong is part of the answer.
     ///
     /// # Errors
-    /// The client cannot be made; the user asked for the end.
+    /// The client cannot be made, or the user interrupts.
     pub fn ask(
         cx: &Context,
         repository: &Repository,

@@ -8,10 +8,11 @@ use pto_platform::docker::Image;
 use serde::Serialize;
 
 use super::begin::make_way;
-use super::promotion::{Finish, Promotion};
+use super::names::Names;
+use super::promotion::{Action, Promotion};
 use super::record::Candidate;
 use super::report::PromotionReport;
-use super::tags::{Names, lock};
+use super::tags::lock;
 use super::upload::{Tested, Uploaded};
 use crate::error::Error;
 use crate::plan::labels;
@@ -74,7 +75,7 @@ impl Publication {
         make_way(cx, records, registry)?;
         upstream.check(cx, &self.commit)?;
         let candidate = self.upload(cx)?;
-        let promote = || self.promotion.run_locked(cx, Finish::Begin);
+        let promote = || self.promotion.run_locked(cx, Action::Begin);
         let promotion = (!self.upload_only).then(promote).transpose()?;
         Ok(PublicationReport {
             temporary: self.repository.with_tag(&self.temporary()),
@@ -163,8 +164,7 @@ impl Publication {
     }
 
     fn check_local(&self, image: &Image) -> Result<(), Error> {
-        let (os, architecture) = (image.os.clone(), image.architecture.clone());
-        let found = Platform { os: os.unwrap_or_default(), architecture: architecture.unwrap_or_default() };
+        let found = Platform::of(image);
         if image.id.as_deref() != Some(self.tested.as_str()) {
             return Err(Error::NotHere { id: self.tested.clone() });
         }

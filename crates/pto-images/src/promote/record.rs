@@ -1,19 +1,19 @@
-//! What is written down before each step: enough to finish it, to take it back, and to repair it by hand.
+//! The record of a promotion or rollback, saved before each step: enough to finish it, to take it back, and to repair it by hand.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::tags::Names;
+use super::names::Names;
 use crate::document::Form;
 use crate::registry::{Digest, Repository};
 
-/// What is known of it.
+/// A promotion or rollback.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     schema: String,
-    /// What is done.
+    /// Which of the two.
     pub kind: Kind,
     /// The image's name in the configuration.
     pub image: String,
@@ -23,21 +23,21 @@ pub struct Record {
     pub tag: String,
     /// The tag under which it was uploaded.
     pub temporary: Option<String>,
-    /// Tags of uploads before it that came to no end: they are removed with this one's.
+    /// Tags of earlier uploads that were not finished. They are removed together with this one's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<String>,
-    /// What it was built from; a rollback has none.
+    /// What the image was built from; a rollback has none.
     pub recipe: Option<Recipe>,
-    /// What was tested, by the digest of its configuration.
+    /// The id of the tested image; a rollback has none.
     pub tested: Option<Digest>,
-    /// What `current` is to lead to; not known before the upload.
+    /// Where `current` is to lead; not known before the upload was compared.
     pub candidate: Option<Candidate>,
-    /// Where the tags led when the first of them was about to be moved.
-    pub before: Option<Before>,
-    /// The types of the manifests that are kept.
+    /// Where the tags led before the first of them was moved.
+    pub before: Option<TagDigests>,
+    /// The media types of the manifests that are kept.
     #[serde(default)]
     pub media_types: BTreeMap<Digest, String>,
-    /// What was begun, and when.
+    /// The steps that were begun, in order.
     pub steps: Vec<Entry>,
 }
 
@@ -47,59 +47,59 @@ pub struct Record {
 pub enum Kind {
     /// A new image becomes current.
     Promotion,
-    /// The one before becomes current again.
+    /// The version before becomes current again.
     Rollback,
 }
 
-/// What an image was built from.
+/// The commit that an image was built with, and the branch that it is published for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// The repository with the recipe, as git takes it.
     pub repository: String,
-    /// Its branch that counts.
+    /// The branch: it has to be at the commit when the image is published.
     pub branch: String,
     /// The commit.
     pub commit: String,
 }
 
-/// An image in the registry that was compared with the tested one.
+/// The image that is to become current.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Candidate {
-    /// Its manifest.
+    /// The digest of its manifest.
     pub manifest: Digest,
-    /// Its configuration; a list of images has none.
+    /// The digest of its configuration; a list of images has none.
     pub config: Option<Digest>,
 }
 
-/// Where the tags led.
+/// Where the tags of an image lead, or led; `None` for a tag that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Before {
+pub struct TagDigests {
     /// The tag that users pull.
     pub current: Option<Digest>,
     /// The version before.
     pub previous: Option<Digest>,
 }
 
-/// A step, written down before it is taken.
+/// A step that was begun.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// Which.
+    /// The step.
     pub step: Step,
-    /// When, by RFC 3339.
+    /// When it was begun, by RFC 3339.
     pub at: String,
 }
 
-/// The steps.
+/// The steps. Each is recorded before it is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
-    /// The tested image goes to its temporary tag.
+    /// The tested image is uploaded to its temporary tag.
     Upload,
-    /// It was compared with the tested image.
+    /// The upload was compared with the tested image, and is the same.
     Compared,
     /// `previous` is moved.
     MovePrevious,
@@ -115,9 +115,9 @@ pub enum Step {
     TakenBack,
     /// The temporary tag is deleted.
     RemoveTemporary,
-    /// All is done.
+    /// It is over: the tags lead where they were to lead.
     Done,
-    /// All is as before.
+    /// It is over: the tags lead where they led before.
     Undone,
 }
 
@@ -169,8 +169,8 @@ impl Record {
         self.steps.last().is_some_and(|entry| matches!(entry.step, Step::Done | Step::Undone))
     }
 
-    /// Whether the tags that count are where they were to be. The temporary one may be left: not every registry deletes a tag
-    /// by its name, so this must not keep the next publication from being made.
+    /// Whether current and previous lead where they were to lead. The temporary tag may be left: not every registry deletes tags
+    /// by name, and that must not block the next publication.
     pub(crate) fn has_moved_all(&self) -> bool {
         self.outcome().is_some()
     }

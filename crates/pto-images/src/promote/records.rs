@@ -1,4 +1,4 @@
-//! The directory in which it is written down what is done: the record of the last thing, and the manifests of before.
+//! The directory of records: the record of the last promotion or rollback, earlier ones, and the manifests they name.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,22 +6,20 @@ use std::time::SystemTime;
 
 use pto_context::{Readable, files, write_whole};
 
+use super::names::Names;
 use super::record::{Entry, Record, Step};
-use super::tags::Names;
 use crate::document::{self, Form};
 use crate::error::Error;
 use crate::registry::{Digest, Manifest, Repository};
 
 const FILE: &str = "record.json";
 const MANIFESTS: &str = "manifests";
-/// What the registry's client takes at most.
-const LARGEST_MANIFEST: u64 = 8 << 20;
 
-/// The directory of one publication or rollback. The registry is the truth; this is what it is compared with.
+/// The directory of one image's publications or rollbacks. The registry is the truth; records are what it is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Records {
     dir: PathBuf,
-    /// What they have to be about; anything if nothing is said.
+    /// The image that a record has to be about; `None` for any.
     about: Option<About>,
 }
 
@@ -34,8 +32,8 @@ struct About {
 }
 
 impl About {
-    /// What in a record is of something else: what was found, and what was expected. A record is a file like any other, and
-    /// decides which tags are moved, and who is told a password.
+    /// How a record is about another image, if it is: what was found and what was expected. A record decides which tags are moved
+    /// and which registry gets the password, and anybody may have written it.
     fn differs(&self, record: &Record) -> Option<String> {
         let (repository, expected) = (record.repository.to_string(), self.repository.to_string());
         let facts = [
@@ -51,29 +49,29 @@ impl About {
 }
 
 impl Records {
-    /// Those in a directory, which need not exist yet.
+    /// The records in a directory, which need not exist yet.
     pub fn in_dir(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into(), about: None }
     }
 
-    /// The same, of which only records of this image are taken.
+    /// The same, with records of other images refused.
     #[must_use]
     pub fn about(self, image: &str, repository: &Repository, names: &Names) -> Self {
         let about = About { image: image.to_owned(), repository: repository.clone(), names: names.clone() };
         Self { about: Some(about), ..self }
     }
 
-    /// Where they are.
+    /// The directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The record of what was done last.
+    /// The file of the last record.
     pub fn file(&self) -> PathBuf {
         self.dir.join(FILE)
     }
 
-    /// What was recorded last; `None` if nothing was.
+    /// The last record; `None` if there is none.
     ///
     /// # Errors
     /// It cannot be read or is malformed.
@@ -89,15 +87,15 @@ impl Records {
         }
     }
 
-    /// As [`load`](Self::load), where there has to be something.
+    /// As [`load`](Self::load), where there has to be one.
     ///
     /// # Errors
-    /// There is nothing, or it cannot be read.
+    /// There is none, or it cannot be read.
     pub fn require(&self) -> Result<Record, Error> {
         self.load()?.ok_or_else(|| Error::NoRecords { dir: self.dir.clone() })
     }
 
-    /// Writes down that a step is about to be taken.
+    /// Records that a step is about to be taken.
     pub(crate) fn begin(&self, record: &mut Record, step: Step) -> Result<(), Error> {
         let at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         record.steps.push(Entry { step, at });
@@ -108,8 +106,8 @@ impl Records {
         document::save(&self.file(), Form::Record, record)
     }
 
-    /// Keeps the record under a number, `record-1.json`, so that another one can be begun. Manifests stay: their names are their
-    /// digests. Nothing is written over.
+    /// Renames the record to the next free number, `record-1.json`, so that another one can be begun. Manifests are named by
+    /// digest and stay.
     pub(crate) fn set_aside(&self) -> Result<(), Error> {
         let failed = "keep the records of a publication aside";
         let mut numbered = (1_u32..).map(|number| self.dir.join(format!("record-{number}.json")));
@@ -118,7 +116,7 @@ impl Records {
         fs_err::rename(self.file(), free).map_err(Error::io(failed))
     }
 
-    /// Keeps a manifest's bytes: a registry may forget what no tag leads to.
+    /// Saves a manifest's bytes: a registry may delete a manifest that no tag leads to.
     pub(crate) fn keep(&self, record: &mut Record, manifest: &Manifest) -> Result<(), Error> {
         let failed = "keep a manifest";
         let file = self.manifest_file(manifest.digest());
@@ -129,14 +127,14 @@ impl Records {
         Ok(())
     }
 
-    /// A manifest that was kept.
+    /// A manifest that was saved.
     ///
     /// # Errors
-    /// It was not, or is no longer what it was.
+    /// It was not, or its file was changed.
     pub fn kept(&self, record: &Record, digest: &Digest) -> Result<Manifest, Error> {
         let file = self.manifest_file(digest);
         let unread = |source| Error::Unread { file: file.clone(), source };
-        let bytes = files::bytes(&file, LARGEST_MANIFEST).map_err(unread)?;
+        let bytes = files::bytes(&file, Manifest::LARGEST).map_err(unread)?;
         let media_type = record.media_types.get(digest).map(String::as_str).unwrap_or_default();
         let spoilt = |problem: String| Error::Document { file: file.clone(), form: Form::Record, problem };
         let manifest = Manifest::new(bytes, media_type).map_err(|problem| spoilt(problem.to_string()))?;

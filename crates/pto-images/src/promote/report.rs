@@ -1,4 +1,4 @@
-//! What a promotion came to.
+//! What a promotion did, and what is left to do.
 
 use serde::Serialize;
 
@@ -16,18 +16,18 @@ pub struct Moved {
     pub to: Option<Digest>,
 }
 
-/// What became of the tag of the upload.
+/// What became of the tag of an upload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "state")]
 pub enum Temporary {
     /// It is gone.
     Removed,
-    /// The registry does not delete tags by their names.
+    /// It is left, as the registry does not delete tags by name.
     Unsupported {
         /// The tag that is left.
         tag: String,
     },
-    /// It could not be deleted.
+    /// It is left, as deleting it failed.
     Remains {
         /// The tag that is left.
         tag: String,
@@ -36,36 +36,36 @@ pub enum Temporary {
     },
 }
 
-/// What a promotion came to.
+/// What a promotion did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PromotionReport {
     /// The image's name.
     pub image: String,
     /// The tag that users pull, with its repository.
     pub reference: String,
-    /// Whether the new image is current; otherwise all is as before.
+    /// Whether the new image is current; otherwise the tags are as they were before.
     pub promoted: bool,
-    /// What `current` leads to.
+    /// Where `current` leads.
     pub current: Option<Digest>,
-    /// What `previous` leads to.
+    /// Where `previous` leads.
     pub previous: Option<Digest>,
     /// What this run moved, in order.
     pub moved: Vec<Moved>,
     /// The tag of the upload.
     pub temporary: Temporary,
-    /// The tags of uploads before it that came to no end.
+    /// The tags of earlier uploads that were not finished.
     pub earlier: Vec<Temporary>,
     /// Tags that the registry deleted along with one of an upload, as it deletes an image with all its tags: they are there
     /// again.
     pub put_back: Vec<String>,
     /// Whether it had come to its end before: what is left was said then.
     pub was_over: bool,
-    /// What an anonymous client sees; `None` if all is as before.
+    /// What an anonymous client sees; `None` if it was taken back.
     pub public: Option<Public>,
 }
 
 impl PromotionReport {
-    /// What is not as it should be although the tags are, and what to do.
+    /// What went wrong although the tags are right, and what to do about it.
     pub fn problems(&self) -> Vec<String> {
         let (repository, _) = self.places();
         let remains = |temporary: &Temporary| match temporary {
@@ -78,8 +78,8 @@ impl PromotionReport {
         self.temporaries().filter_map(remains).chain(public).collect()
     }
 
-    /// What is left over and cannot be otherwise: a registry that does not delete tags by name will not do so at the next
-    /// try, so no run is at fault for it.
+    /// What no run can remove, and how to do it by hand: a registry that does not delete tags by name will not do so at the next
+    /// try, so this is not a problem of the promotion.
     pub fn notes(&self) -> Vec<String> {
         let (repository, name) = self.places();
         let left = |temporary: &Temporary| match temporary {

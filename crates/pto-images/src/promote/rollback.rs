@@ -1,15 +1,16 @@
-//! The version before becomes current again, without building anything.
+//! Rollback: the version before becomes current again, without building anything.
 
 use std::path::PathBuf;
 
 use pto_context::Context;
 use serde::Serialize;
 
+use super::names::Names;
 use super::public::Public;
-use super::record::{Before, Candidate, Kind, Record, Step};
+use super::record::{Candidate, Kind, Record, Step, TagDigests};
 use super::records::Records;
 use super::report::Moved;
-use super::tags::{Names, Tags, lock};
+use super::tags::{Tags, lock};
 use crate::error::Error;
 use crate::registry::{Client, Digest, Manifest, Options, Repository};
 
@@ -22,22 +23,22 @@ pub struct Rollback {
     pub repository: Repository,
     /// Its tags.
     pub names: Names,
-    /// Where to write down what is done.
+    /// Where the steps are recorded.
     pub records: Records,
-    /// Who we are for the registry.
+    /// How the registry is talked to.
     pub registry: Options,
     /// The directory of the locks that all processes of this machine share.
     pub locks: PathBuf,
 }
 
-/// What it came to.
+/// What a rollback did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RollbackReport {
     /// The image's name.
     pub image: String,
     /// The tag that users pull, with its repository.
     pub reference: String,
-    /// What `current` and `previous` lead to.
+    /// Where `current` and `previous` lead.
     pub current: Digest,
     /// What was moved; `None` if `current` led to the version before already.
     pub moved: Option<Moved>,
@@ -46,10 +47,10 @@ pub struct RollbackReport {
 }
 
 impl Rollback {
-    /// Makes `current` lead to what `previous` leads to; `previous` is not touched, so doing it again changes nothing.
+    /// Makes `current` lead where `previous` leads. `previous` is not touched, so doing it again changes nothing.
     ///
     /// # Errors
-    /// Whatever went wrong, `current` leads to what it led to or to the version before: run again.
+    /// Whatever went wrong, `current` leads where it led or to the version before: run again.
     pub fn run(&self, cx: &Context) -> Result<RollbackReport, Error> {
         let _lock = lock(&self.locks, &self.repository, &self.names)?;
         match self.records.load()? {
@@ -85,7 +86,7 @@ impl Rollback {
         })
     }
 
-    /// What is known before anything is moved, with both manifests.
+    /// Records where the tags lead before anything is moved, and saves both manifests.
     fn record(&self, now: Option<&Manifest>, version_before: &Manifest) -> Result<Record, Error> {
         let mut record = Record::new(Kind::Rollback, &self.image, &self.repository, &self.names);
         for manifest in now.into_iter().chain([version_before]) {
@@ -94,7 +95,7 @@ impl Rollback {
         let digest = |manifest: &Manifest| manifest.digest().clone();
         record.candidate =
             Some(Candidate { manifest: digest(version_before), config: version_before.config().cloned() });
-        record.before = Some(Before { current: now.map(digest), previous: Some(digest(version_before)) });
+        record.before = Some(TagDigests { current: now.map(digest), previous: Some(digest(version_before)) });
         self.records.save(&record)?;
         Ok(record)
     }

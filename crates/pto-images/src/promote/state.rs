@@ -1,21 +1,21 @@
-//! Where a promotion stands, from what the registry says and what was recorded before it began.
+//! How far a promotion or rollback got: the tags in the registry, compared with those recorded before it began.
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Before, Kind};
+use super::record::{Kind, TagDigests};
 use crate::registry::Digest;
 
-/// Where it stands.
+/// How far it got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// Both tags are as they were.
     NotStarted,
-    /// `previous` leads to what `current` leads to; `current` is as it was.
+    /// `previous` leads where `current` leads; `current` is as it was.
     PreviousMoved,
-    /// `current` leads to the new image, `previous` to the one before.
+    /// Both tags lead where they are to lead in the end.
     Done,
-    /// A tag leads to something that this promotion does not know: somebody else moved it.
+    /// A tag leads where no step leaves it: somebody else moved it.
     Foreign,
 }
 
@@ -56,8 +56,8 @@ mod tests {
     fn state(kind: Kind, tags: &str) -> State {
         let letters: Vec<Option<Digest>> = tags.chars().map(digest).collect();
         let [was_current, was_previous, current, previous] = letters.try_into().unwrap();
-        let before = Before { current: was_current, previous: was_previous };
-        State::of(kind, &before, &digest('n').unwrap(), current.as_ref(), previous.as_ref())
+        let before = TagDigests { current: was_current, previous: was_previous };
+        State::of(kind, &before, &digest('n').unwrap(), &TagDigests { current, previous })
     }
 
     #[test]

@@ -1,77 +1,77 @@
-//! Where the tags of an image lead, and what was begun and not ended.
+//! Where the tags of an image lead, and whether something is left to do.
 
 use serde::Serialize;
 
 use super::record::{Kind, Outcome, Record};
 use super::records::Records;
 use super::state::State;
-use super::tags::{Names, Tags};
+use super::tags::Tags;
 use crate::error::Error;
 use crate::registry::{Client, Digest, ImageFacts, Platform};
 
-/// What there is to know of a published image.
+/// The state of a published image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Status {
     /// The tag that users pull, with its repository.
     pub reference: String,
     /// What users get; `None` before the first publication.
     pub current: Option<TagFact>,
-    /// The version before; `None` before the second publication of another image.
+    /// The version before; `None` until a second image is published.
     pub previous: Option<TagFact>,
-    /// Tags of uploads that are left.
+    /// Tags of uploads that are left, by name.
     pub temporary: Vec<TemporaryFact>,
-    /// What the records say, if there are any.
+    /// The promotion or rollback in the records, if there are any.
     pub begun: Option<Begun>,
 }
 
-/// A tag.
+/// Where a tag leads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TagFact {
     /// The tag.
     pub tag: String,
-    /// Its manifest.
+    /// The digest of its manifest.
     pub digest: Digest,
-    /// Its configuration, which is the id of the image on the machine that built it; a list of images has none.
+    /// The digest of its configuration: the image's id on the machine that built it. A list of images has none.
     pub config: Option<Digest>,
     /// What it runs on.
     pub platforms: Vec<Platform>,
-    /// When it was built, by RFC 3339; a list of images does not say.
+    /// When it was built, by RFC 3339. A list of images does not say.
     pub created: Option<String>,
 }
 
-/// A tag that some run uploaded to.
+/// The tag of an upload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TemporaryFact {
     /// The tag.
     pub tag: String,
-    /// Its manifest.
+    /// The digest of its manifest.
     pub digest: Digest,
-    /// What that image is.
+    /// What became of the image.
     pub image: Upload,
 }
 
-/// What an image is to those that users pull.
+/// What became of an uploaded image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Upload {
     /// It is current: only the tag is left over.
     Current,
-    /// It was current before the one that is: only the tag is left over.
+    /// It is the version before: only the tag is left over.
     Previous,
-    /// It was built before the one that is current: whatever became of it, it is not to be promoted any more.
+    /// It was built before the current one, so it should not be promoted any more.
     Older,
     /// It was not promoted, as far as can be known.
     NotPromoted,
 }
 
-/// What was begun.
+/// A promotion or rollback that was begun.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Begun {
-    /// What.
+    /// Which of the two.
     pub kind: Kind,
-    /// What `current` is to lead to; `None` before the end of the upload.
+    /// Where `current` is to lead; `None` before the end of the upload.
     pub candidate: Option<Digest>,
-    /// Where it stands; `None` before the end of the upload.
+    /// How far it got; `None` before the end of the upload.
     pub state: Option<State>,
     /// How it ended for the tags that count; `None` as long as they may be moved.
     pub outcome: Option<Outcome>,
@@ -82,7 +82,7 @@ pub struct Begun {
 }
 
 impl Status {
-    /// Whether there is nothing left to do: no upload that was not promoted, nothing begun, no tag left over.
+    /// Whether nothing is left to do: something is published, nothing is begun, and no tag of an upload is left.
     pub fn is_settled(&self) -> bool {
         let over = self.begun.as_ref().is_none_or(|begun| begun.over);
         self.current.is_some() && self.temporary.is_empty() && over
@@ -95,35 +95,31 @@ impl Status {
 /// The registry does not answer, or the records cannot be read.
 pub fn status(client: &Client, names: &Names, records: Option<&Records>) -> Result<Status, Error> {
     let tags = client.tags()?.unwrap_or_default();
-    let exists = |tag: &str| tags.iter().find(|known| *known == tag).map(String::as_str);
     // A tag that is in the list serves as the witness for one that is not.
     let reader = Tags { client, witness: tags.first().map(String::as_str) };
     let current = fact(&reader, names.current())?;
     let previous = fact(&reader, names.previous())?;
-    for (found, tag) in [(&current, names.current()), (&previous, names.previous())] {
-        if found.is_none() && exists(tag).is_some() {
-            let evidence = "it is in the list of tags".to_owned();
-            return Err(Error::Contradiction { tag: tag.to_owned(), evidence });
-        }
-    }
+    let digest = |fact: &Option<TagFact>| fact.as_ref().map(|fact| fact.digest.clone());
+    let now = TagDigests { current: digest(&current), previous: digest(&previous) };
     let mut temporary = Vec::new();
     for tag in tags.iter().filter(|tag| names.is_temporary(tag)) {
         let Some(manifest) = client.manifest(tag)? else { continue };
         let digest = manifest.digest().clone();
-        let leads_there = |fact: &Option<TagFact>| fact.as_ref().is_some_and(|fact| fact.digest == digest);
-        let image = match (leads_there(&current), leads_there(&previous)) {
-            (true, _) => Upload::Current,
-            (_, true) => Upload::Previous,
-            _ if is_older(&client.facts(&manifest)?, current.as_ref()) => Upload::Older,
-            _ => Upload::NotPromoted,
+        let image = if now.current.as_ref() == Some(&digest) {
+            Upload::Current
+        } else if now.previous.as_ref() == Some(&digest) {
+            Upload::Previous
+        } else if is_older(&client.facts(&manifest)?, current.as_ref()) {
+            Upload::Older
+        } else {
+            Upload::NotPromoted
         };
         temporary.push(TemporaryFact { tag: tag.clone(), digest, image });
     }
     // Registries list tags in no order.
     temporary.sort_by(|one, other| one.tag.cmp(&other.tag));
     let record = records.map(Records::require).transpose()?;
-    let digest = |fact: &Option<TagFact>| fact.as_ref().map(|fact| fact.digest.clone());
-    let begun = record.map(|record| begun(&record, digest(&current).as_ref(), digest(&previous).as_ref()));
+    let begun = record.map(|record| begun(&record, &now));
     let reference = client.repository().with_tag(names.current());
     Ok(Status { reference, current, previous, temporary, begun })
 }
@@ -140,16 +136,16 @@ fn fact(tags: &Tags<'_>, tag: &str) -> Result<Option<TagFact>, Error> {
     }))
 }
 
-/// Not known is not older.
+/// Whether an upload was built before the current image; not if either time is unknown.
 fn is_older(upload: &ImageFacts, current: Option<&TagFact>) -> bool {
     let current = current.and_then(|current| humantime::parse_rfc3339(current.created.as_deref()?).ok());
     upload.created.zip(current).is_some_and(|(upload, current)| upload < current)
 }
 
-fn begun(record: &Record, current: Option<&Digest>, previous: Option<&Digest>) -> Begun {
+fn begun(record: &Record, now: &TagDigests) -> Begun {
     let candidate = record.candidate.as_ref().map(|candidate| candidate.manifest.clone());
     let state = match (&record.before, &candidate) {
-        (Some(before), Some(candidate)) => Some(State::of(record.kind, before, candidate, current, previous)),
+        (Some(before), Some(candidate)) => Some(State::of(record.kind, before, candidate, now)),
         (None, Some(_)) => Some(State::NotStarted),
         (_, None) => None,
     };

@@ -1,20 +1,20 @@
-//! What was uploaded is what was tested, or it is never promoted.
+//! Comparing an upload with the tested image: unless they are the same, the upload is never promoted.
 
 use pto_context::Context;
 
 use super::begin::make_way;
+use super::names::Names;
 use super::record::{Candidate, Kind, Recipe, Record, Step};
 use super::records::Records;
-use super::tags::Names;
 use crate::error::Error;
 use crate::registry::{Client, Digest, Manifest, Options, Repository};
 
-/// An image that was uploaded to a temporary tag, by whatever means.
+/// An image that was uploaded to a temporary tag, or is about to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uploaded {
     /// The image's name in the configuration.
     pub image: String,
-    /// Where it was uploaded to.
+    /// Where it is published.
     pub repository: Repository,
     /// Its tags.
     pub names: Names,
@@ -22,21 +22,21 @@ pub struct Uploaded {
     pub temporary: String,
     /// What it was built from.
     pub recipe: Recipe,
-    /// What it has to be.
+    /// The image that it has to be.
     pub tested: Tested,
 }
 
-/// The image that was tested, as the engine that ran it knows it.
+/// The tested image, as the engine that ran it knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tested {
-    /// Its id: the digest of its configuration, or, where the engine keeps images as containerd does, of its manifest.
+    /// Its id: the digest of its configuration, or of its manifest if the engine uses containerd's image store.
     pub id: Digest,
-    /// The digests under which the engine has uploaded it to the repository.
+    /// The digests of the manifests that the engine has uploaded for it to the repository.
     pub manifests: Vec<Digest>,
 }
 
 impl Uploaded {
-    /// Writes down what is about to be uploaded.
+    /// Records what is about to be uploaded.
     pub(crate) fn begin(&self, records: &Records) -> Result<Record, Error> {
         let mut record = Record::new(Kind::Promotion, &self.image, &self.repository, &self.names);
         record.temporary = Some(self.temporary.clone());
@@ -59,11 +59,11 @@ impl Uploaded {
         left.filter(|tag| **tag != self.temporary && self.names.is_temporary(tag)).cloned().collect()
     }
 
-    /// Compares the manifest and the configuration with the tested image, and writes down that they are the same: only then
-    /// can it be promoted.
+    /// Compares the manifest and the configuration with the tested image, and records that they are the same. Only then can the
+    /// upload be promoted.
     ///
     /// # Errors
-    /// [`Error::NotTheTested`]; a promotion was begun there and can be finished.
+    /// [`Error::NotTheTested`]; [`Error::Begun`], if the records hold something to finish or to take back.
     pub fn compare(&self, cx: &Context, registry: &Options, records: &Records) -> Result<Candidate, Error> {
         make_way(cx, records, registry)?;
         let mut record = self.begin(records)?;

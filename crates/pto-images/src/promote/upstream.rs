@@ -6,25 +6,27 @@ use pto_process::masked;
 
 use super::record::Recipe;
 use crate::error::Error;
+use crate::proxy;
 
-/// Who is asked: never one that only a record names, as whoever wrote that could say which recipe is the newest.
+/// The branch whose head is the newest recipe. It comes from the configuration, never from a record: whoever wrote a record
+/// could then decide which recipe is the newest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upstream {
     /// The repository with the recipe, as git takes it.
     pub repository: String,
-    /// Its branch that counts.
+    /// The branch.
     pub branch: String,
     /// A proxy for git; the registry is never asked through one.
     pub proxy: Option<String>,
 }
 
 impl Upstream {
-    /// The recipe that a commit of it is.
+    /// The recipe at a commit.
     pub fn recipe(&self, commit: &str) -> Recipe {
         Recipe { repository: self.repository.clone(), branch: self.branch.clone(), commit: commit.to_owned() }
     }
 
-    /// Why a recipe is none of this upstream: what was found, and what was expected.
+    /// How a recipe's repository or branch differs from this one, if it does: what was found and what was expected.
     pub(super) fn differs(&self, recipe: &Recipe) -> Option<String> {
         let facts = [("repository", &recipe.repository, &self.repository), ("branch", &recipe.branch, &self.branch)];
         let other = facts.into_iter().find(|(_, found, expected)| found != expected);
@@ -33,7 +35,7 @@ impl Upstream {
         })
     }
 
-    /// That a commit is where the branch is. Not knowing is an error too: nothing is published on a guess.
+    /// Checks that a commit is the head of the branch. Not knowing is an error too: nothing is published on a guess.
     ///
     /// # Errors
     /// [`Error::Stale`], [`Error::UpstreamUnknown`].
@@ -47,11 +49,7 @@ impl Upstream {
     }
 
     fn newest(&self, cx: &Context) -> Result<String, Error> {
-        let cx = match &self.proxy {
-            // Not an argument, which everybody on the machine could read.
-            Some(proxy) => cx.clone().with_var("https_proxy", proxy).with_var("http_proxy", proxy),
-            None => cx.clone(),
-        };
+        let cx = proxy::for_git(cx, self.proxy.as_deref());
         let reference = format!("refs/heads/{}", self.branch);
         remote::resolve(&cx, &self.repository, &reference).map_err(|source| Error::UpstreamUnknown {
             branch: self.branch.clone(),

@@ -1,4 +1,4 @@
-//! Where a repository is.
+//! The address of a repository.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ pub struct Repository {
     name: String,
 }
 
-/// What is no repository.
+/// A text that is not a repository.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is no repository; expected `HOST[:PORT]/PATH` in lower case, without a tag", without_user(.0))]
 pub struct BadRepository(pub String);
@@ -29,18 +29,18 @@ impl Repository {
         &self.name
     }
 
-    /// What Docker calls a tag of it.
+    /// The name of one of its tags, as Docker takes it: `HOST/PATH:TAG`.
     pub fn with_tag(&self, tag: &str) -> String {
         format!("{self}:{tag}")
     }
 
-    /// Whether the registry is on this machine, where nobody can listen in.
+    /// Whether the registry is on this machine: nobody on the way can listen in.
     pub fn is_loopback(&self) -> bool {
         self.host.parse::<Authority>().is_ok_and(|authority| is_loopback(authority.host()))
     }
 }
 
-/// A name of a repository that was given with a user, as it may be shown. A digest follows an `@` too.
+/// A repository's name with the user masked that it may have been given with. What follows an `@` may also be a digest.
 pub(crate) fn without_user(text: &str) -> String {
     match text.rsplit_once('@') {
         Some((_, place)) if !place.starts_with("sha256:") => format!("***@{place}"),
@@ -58,27 +58,26 @@ impl TryFrom<String> for Repository {
     type Error = BadRepository;
 
     fn try_from(text: String) -> Result<Self, BadRepository> {
-        let sound = text.split_once('/').filter(|(host, name)| is_host(host) && name.split('/').all(is_part));
-        match sound {
+        match text.split_once('/').filter(|(host, name)| is_host(host) && name.split('/').all(is_part)) {
             Some((host, name)) => Ok(Self { host: host.to_owned(), name: name.to_owned() }),
             None => Err(BadRepository(text)),
         }
     }
 }
 
-/// The first part is a host only if it looks like one: `library/x` has none.
+/// The first part is a host only if it looks like one, by Docker's rule: `library/x` has none.
 fn is_host(host: &str) -> bool {
-    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
     let looks_like_one = host == "localhost" || host.contains(['.', ':']);
-    let is_sound = || host.parse::<Authority>().is_ok_and(|found| found.port().is_some() || !host.ends_with(':'));
-    looks_like_one && host.chars().all(is_letter) && !host.starts_with(['.', '-', ':']) && is_sound()
+    let parses = || host.parse::<Authority>().is_ok_and(|found| found.port().is_some() || !host.ends_with(':'));
+    looks_like_one && host.chars().all(is_allowed) && !host.starts_with(['.', '-', ':']) && parses()
 }
 
 /// A component of a repository's name, by the distribution specification.
 fn is_part(part: &str) -> bool {
-    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let ends = part.starts_with(is_letter) && part.ends_with(is_letter);
-    ends && part.chars().all(|c| is_letter(c) || matches!(c, '.' | '_' | '-'))
+    let is_alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_allowed = |c: char| is_alphanumeric(c) || matches!(c, '.' | '_' | '-');
+    part.starts_with(is_alphanumeric) && part.ends_with(is_alphanumeric) && part.chars().all(is_allowed)
 }
 
 impl std::str::FromStr for Repository {

@@ -1,4 +1,4 @@
-//! The one place where a registry is talked to.
+//! The client: every request to a registry is made here.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -15,41 +15,41 @@ use super::auth::{Challenge, TokenReply};
 use super::digest::Digest;
 use super::exchange::exchange;
 use super::manifest::{ACCEPTED, Manifest, Platform};
-use super::options::{Limits, Options, PlainHttp};
+use super::options::{Limits, Options};
 use super::problem::{Problem, RequestFailed};
 use super::realm;
 use super::reply::Reply;
 use crate::error::Error;
 
-/// Redirects of a configuration's bytes: registries send readers to their object store. Nothing else is asked for anywhere
-/// but where it was to be: what a tag leads to is said by the registry alone.
+/// How many redirects are followed for the bytes of a configuration, which registries keep in an object store. No other request
+/// is redirected: where a tag leads, only the registry itself may say.
 const REDIRECTS: u32 = 5;
 
-/// Pages of a list of tags that are read: a repository with more has another problem.
+/// How many pages of a list of tags are read, so that a registry whose pages never end is not asked for ever.
 const PAGES: usize = 1000;
 
-/// What became of a tag that was to be deleted by its name.
+/// What became of a tag that was to be deleted by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
     /// It is gone.
     Deleted,
-    /// It was gone already.
+    /// It did not exist.
     WasAbsent,
-    /// This registry deletes by digest alone, which would take every other tag of the same image along, so nothing was done.
+    /// Nothing was done: this registry only deletes by digest, which would delete every other tag of the same image too.
     Unsupported,
 }
 
-/// A repository that is talked to.
+/// A client for one repository.
 #[derive(Debug)]
 pub struct Client {
     agent: Agent,
     repository: Repository,
     options: Options,
-    /// The `Authorization` that worked last.
+    /// The value of `Authorization` that was accepted last.
     authorization: Mutex<Option<String>>,
 }
 
-/// One request, which can be sent again.
+/// A request, as a value that can be sent again.
 struct Ask<'a> {
     method: &'static str,
     url: String,
@@ -64,16 +64,16 @@ struct TagList {
     tags: Option<Vec<String>>,
 }
 
-/// What there is to know of an image, or of a list of them.
+/// What a registry knows about an image or a list of images.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageFacts {
     /// What it runs on.
     pub platforms: Vec<Platform>,
-    /// When it was built, where that is said.
+    /// When it was built; a list of images does not say.
     pub created: Option<SystemTime>,
 }
 
-/// The few fields of an image's configuration that count here.
+/// The few fields of an image's configuration that are needed here.
 #[derive(Deserialize)]
 struct ImageConfig {
     os: String,
@@ -82,19 +82,18 @@ struct ImageConfig {
 }
 
 impl Client {
-    /// A client for one repository. The environment's proxies are not used; the certificates of `SSL_CERT_FILE` and of the
-    /// system are.
+    /// A client for one repository. It ignores the environment's proxies, and trusts the certificates of the system and of
+    /// `SSL_CERT_FILE`.
     ///
     /// # Errors
-    /// A certificate file that was named cannot be read, or a proxy is none.
+    /// A certificate file cannot be read, or the options' proxy is not an address.
     pub fn new(cx: &Context, repository: Repository, options: Options) -> Result<Self, Error> {
         let patience = Some(options.limits.patience);
-        let plain = options.plain_http == PlainHttp::Anywhere || repository.is_loopback();
         // Reading the system's certificates takes longer than asking a registry on this machine.
-        let tls = if plain {
+        let tls = if options.is_plain(&repository) {
             TlsConfig::default()
         } else {
-            pto_fetch::tls(cx).map_err(|e| Error::Certificates(Box::new(e)))?
+            pto_fetch::tls(cx).map_err(|error| Error::Certificates(Box::new(error)))?
         };
         let proxy = options.proxy.as_deref().filter(|_| !repository.is_loopback());
         let proxy = proxy.map(Proxy::new).transpose().map_err(|_| Error::NoProxy)?;
@@ -102,7 +101,7 @@ impl Client {
             .http_status_as_error(false)
             .proxy(proxy)
             .tls_config(tls)
-            // Requests are few and far between; a connection that was closed meanwhile would cost a try.
+            // Requests are far apart, and each one on a connection that was closed meanwhile would cost a try.
             .max_idle_connections(0)
             .timeout_resolve(patience)
             .timeout_connect(patience)
@@ -110,7 +109,7 @@ impl Client {
             .timeout_recv_response(patience)
             .timeout_per_read(patience)
             .user_agent(concat!("ptokit/", env!("CARGO_PKG_VERSION")))
-            // Digests are those of the bytes as they are kept.
+            // A digest is that of the bytes as the registry keeps them.
             .accept_encoding("identity")
             .build();
         Ok(Self { agent: config.new_agent(), repository, options, authorization: Mutex::default() })
@@ -122,14 +121,14 @@ impl Client {
     }
 
     /// How often and how long it tries.
-    pub fn limits(&self) -> &Limits {
+    pub(crate) fn limits(&self) -> &Limits {
         &self.options.limits
     }
 
     /// The manifest behind a tag or a digest. `None` only if the registry itself says that there is none.
     ///
     /// # Errors
-    /// It cannot be had, is none, or has another digest than the registry or the caller says.
+    /// It cannot be fetched, is not a manifest, or has another digest than the registry or the caller says.
     pub fn manifest(&self, reference: &str) -> Result<Option<Manifest>, Error> {
         let ask = self.ask("GET", &format!("manifests/{reference}"), &ACCEPTED);
         self.repeat(&ask, |reply| match reply.status {
@@ -143,10 +142,10 @@ impl Client {
         })
     }
 
-    /// Makes a tag lead to a manifest. Sent once: whoever moves a tag has to look where it leads before each try.
+    /// Makes a tag lead to a manifest. Tries only once: a caller has to read the tag again before the next try.
     ///
     /// # Errors
-    /// The registry refused, or its answer did not come; then the tag may have been moved all the same.
+    /// The registry refused, or its answer did not come. In the second case the tag may have been moved all the same.
     pub fn put_manifest(&self, tag: &str, manifest: &Manifest) -> Result<(), RequestFailed> {
         let body = Some((manifest.media_type(), manifest.bytes()));
         let ask = Ask { body, ..self.ask("PUT", &format!("manifests/{tag}"), &[]) };
@@ -162,10 +161,10 @@ impl Client {
         outcome.map_err(|problem| self.failed(&ask, problem, 1))
     }
 
-    /// Deletes a tag by its name, and never what it leads to: other tags may lead there too.
+    /// Deletes a tag by name, and never the manifest that it leads to: other tags may lead there too.
     ///
     /// # Errors
-    /// The registry's answer did not come or is none of the expected ones.
+    /// The registry's answer did not come, or was not one of the expected ones.
     pub fn delete_tag(&self, tag: &str) -> Result<Deletion, Error> {
         let ask = self.ask("DELETE", &format!("manifests/{tag}"), &[]);
         self.repeat(&ask, |reply| match reply.status {
@@ -179,7 +178,7 @@ impl Client {
     /// All tags of the repository; `None` if the registry says that there is no such repository.
     ///
     /// # Errors
-    /// They cannot be had.
+    /// They cannot be fetched.
     pub fn tags(&self) -> Result<Option<Vec<String>>, Error> {
         let (mut tags, mut path) = (Vec::new(), "tags/list?n=1000".to_owned());
         for _ in 0..PAGES {
@@ -202,11 +201,10 @@ impl Client {
         Ok(Some(tags))
     }
 
-    /// What there is to know of what a manifest stands for: of an image its configuration says it, a list of images names its
-    /// platforms alone.
+    /// Facts about what a manifest stands for: for an image from its configuration, for a list of images from the list.
     ///
     /// # Errors
-    /// The configuration cannot be had or does not say it.
+    /// The configuration cannot be fetched or read.
     pub fn facts(&self, manifest: &Manifest) -> Result<ImageFacts, Error> {
         let Some(digest) = manifest.config() else {
             return Ok(ImageFacts { platforms: manifest.listed_platforms(), created: None });
@@ -226,13 +224,12 @@ impl Client {
     }
 
     fn ask<'a>(&self, method: &'static str, path: &str, accept: &'a [&'a str]) -> Ask<'a> {
-        let plain = self.options.plain_http == PlainHttp::Anywhere || self.repository.is_loopback();
-        let scheme = if plain { "http" } else { "https" };
+        let scheme = if self.options.is_plain(&self.repository) { "http" } else { "https" };
         let (host, name) = (self.repository.host(), self.repository.name());
         Ask { method, url: format!("{scheme}://{host}/v2/{name}/{path}"), accept, body: None, redirects: 0 }
     }
 
-    /// Asks until there is an answer that counts, or until it is clear that there will be none.
+    /// Sends a request again and again, until `read` accepts an answer, a problem will not pass, or there were enough tries.
     fn repeat<T>(&self, ask: &Ask<'_>, read: impl Fn(Reply) -> Result<T, Problem>) -> Result<T, Error> {
         let mut tries = 1;
         loop {
@@ -247,7 +244,7 @@ impl Client {
         }
     }
 
-    /// Asks, and once more with what the registry wants to know of us.
+    /// Sends a request, and once more with an `Authorization` if the registry asks for one.
     fn once(&self, ask: &Ask<'_>) -> Result<Reply, Problem> {
         let reply = self.send(ask, self.authorization().as_deref())?;
         let Some(challenge) = reply.challenge.as_deref().filter(|_| reply.status == 401) else { return Ok(reply) };
@@ -262,7 +259,7 @@ impl Client {
         self.authorization.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What a challenge is answered; `None` if there is nothing to say.
+    /// The `Authorization` that answers a challenge; `None` if we have none.
     fn answer(&self, challenge: &str) -> Result<Option<String>, Problem> {
         let basic = self.options.credentials.as_ref().map(|it| format!("Basic {}", it.base64()));
         match Challenge::parse(challenge) {
@@ -274,7 +271,7 @@ impl Client {
         }
     }
 
-    /// A token. A registry says where to get it, so the password does not go everywhere.
+    /// A token of the service that the registry names. The password goes there only if [`realm::checked`] allows it.
     fn token(
         &self,
         realm: &str,
@@ -302,7 +299,7 @@ impl Client {
         RequestFailed { method: ask.method, url: pto_process::masked(&ask.url), problem, tries }
     }
 
-    /// The only line that sends anything.
+    /// The only place that sends anything.
     fn send(&self, ask: &Ask<'_>, authorization: Option<&str>) -> Result<Reply, Problem> {
         if interrupt::requested() {
             return Err(Problem::Lasting("interrupted".to_owned()));
@@ -326,6 +323,7 @@ impl Client {
     }
 }
 
+/// Checks bytes against the digest that they should have, if it is known.
 fn check(announced: Option<Digest>, bytes: &[u8]) -> Result<(), Problem> {
     let found = Digest::of(bytes);
     match announced {
@@ -347,14 +345,15 @@ pub(crate) fn wait(time: Duration) -> Result<(), Error> {
     }
 }
 
-/// The query of the next page: `<...?n=2&last=b>; rel="next"`. Where the link leads is not taken from it.
+/// The query of the next page, from a header such as `<...?n=2&last=b>; rel="next"`. The rest of the link is ignored: no answer
+/// may send us to another host.
 fn next_page(link: &str) -> Option<String> {
     let (target, relation) = link.strip_prefix('<')?.split_once('>')?;
     let query = target.split_once('?')?.1;
     relation.contains("next").then(|| query.to_owned())
 }
 
-/// A value as a query takes it.
+/// A value of a query, percent-encoded.
 fn percent(text: &str) -> String {
     let keep = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
     text.bytes().map(|byte| if keep(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()

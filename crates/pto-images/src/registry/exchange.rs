@@ -10,15 +10,15 @@ use ureq::{Agent, AsSendBody, ResponseExt as _};
 use super::problem::Problem;
 use super::reply::Reply;
 
-/// How often somebody's wish to end is looked for.
+/// How often to look for an interrupt.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A whole exchange, many times the patience with one part of it: what is asked for has some kilobytes, and whoever sends
-/// it byte by byte would never be without the next one.
+/// The limit for a whole exchange, as a multiple of the patience with the next bytes. Without it, a registry that sends a few
+/// kilobytes byte by byte would never run out of time.
 pub(super) const WHOLE: u32 = 4;
 
-/// Sends a request, on a thread of its own: an interrupt is obeyed while nothing comes. A thread that is left behind ends
-/// by itself, at the latest when the time for the whole is over.
+/// Sends a request on a thread of its own, so that an interrupt ends the wait for the answer. A thread that is left behind ends
+/// by itself when the limit for the whole exchange is over.
 pub(super) fn exchange<B: AsSendBody + Send + 'static>(
     agent: &Agent,
     request: Request<B>,
@@ -28,7 +28,7 @@ pub(super) fn exchange<B: AsSendBody + Send + 'static>(
     let (sender, answers) = channel();
     let agent = agent.clone();
     let talk = move || {
-        // Whoever waited for it may be gone.
+        // The receiver is gone after an interrupt.
         let _ = sender.send(talk(&agent, request, redirects, patience));
     };
     let thread = std::thread::Builder::new().name("pto-images-http".into()).spawn(talk);
@@ -53,13 +53,13 @@ fn talk<B: AsSendBody>(
 ) -> Result<Reply, Problem> {
     let asked = request.uri().clone();
     let whole = patience.saturating_mul(WHOLE);
-    // Nobody is told our password where a redirect leads, which is the default.
+    // By default the agent drops `Authorization` on a redirect, so the password stays with the registry.
     let request = agent.configure_request(request).max_redirects(redirects).timeout_global(Some(whole)).build();
     let response = agent.run(request).map_err(|error| Problem::of(&error, patience))?;
-    let own = is_same_place(&asked, response.get_uri());
+    let is_registry = is_same_place(&asked, response.get_uri());
     let mut reply = Reply::read(response, patience)?;
-    if !own {
-        // Who we are is the registry's to ask, not that of the place to which it sends readers.
+    if !is_registry {
+        // Only the registry itself may ask who we are, not the place that it redirects to.
         reply.challenge = None;
     }
     Ok(reply)

@@ -14,13 +14,13 @@ pub(super) const ACCEPTED: [&str; 4] = [
     "application/vnd.docker.distribution.manifest.list.v2+json",
 ];
 
-/// A manifest as a registry keeps it. Moving a tag sends the very bytes that came, so nothing of it can change on the way.
+/// A manifest as a registry keeps it. Moving a tag sends back the very bytes that came, so nothing can change on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     bytes: Vec<u8>,
     media_type: String,
     digest: Digest,
-    says: Says,
+    fields: Fields,
 }
 
 /// What an image runs on: `linux/arm64`.
@@ -32,10 +32,10 @@ pub struct Platform {
     pub architecture: String,
 }
 
-/// The few fields that count here; all others are kept in the bytes.
+/// The few fields that are needed here. All others stay in the bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Says {
+struct Fields {
     media_type: Option<String>,
     config: Option<Descriptor>,
     #[serde(default)]
@@ -49,16 +49,20 @@ struct Descriptor {
 }
 
 impl Manifest {
-    /// Reads what came, or what was kept.
+    /// The most bytes that are read of one, and of any other answer. Registries have to take manifests of 4 MiB; configurations
+    /// and lists of tags are smaller.
+    pub(crate) const LARGEST: u64 = 8 << 20;
+
+    /// Reads bytes that came from a registry or were saved.
     ///
     /// # Errors
-    /// It is no JSON manifest, has neither a configuration nor manifests below it, or says that it is of another type.
+    /// They are not a manifest in JSON, name neither a configuration nor manifests, or say that they are of another type.
     pub fn new(bytes: Vec<u8>, media_type: &str) -> Result<Self, Problem> {
         let malformed = |why: String| Problem::Malformed(format!("no manifest: {why}"));
-        let says: Says = serde_json::from_slice(&bytes).map_err(|error| malformed(error.to_string()))?;
-        // A header with parameters is of the same type; without one, the manifest has to say it.
+        let fields: Fields = serde_json::from_slice(&bytes).map_err(|error| malformed(error.to_string()))?;
+        // Parameters of the header do not change the type. Without a header, the manifest itself has to name it.
         let header = media_type.split(';').next().unwrap_or_default().trim();
-        let media_type = match (&says.media_type, header) {
+        let media_type = match (&fields.media_type, header) {
             (Some(own), "" | "application/json") => own.clone(),
             (Some(own), header) if own != header => {
                 return Err(malformed(format!("it is a `{own}` and was delivered as `{header}`")));
@@ -68,10 +72,10 @@ impl Manifest {
         if !ACCEPTED.contains(&media_type.as_str()) {
             return Err(malformed(format!("its type is `{media_type}`")));
         }
-        if says.config.is_none() && says.manifests.is_empty() {
+        if fields.config.is_none() && fields.manifests.is_empty() {
             return Err(malformed("it names neither a configuration nor manifests".to_owned()));
         }
-        Ok(Self { digest: Digest::of(&bytes), bytes, media_type, says })
+        Ok(Self { digest: Digest::of(&bytes), bytes, media_type, fields })
     }
 
     /// As the registry keeps it.
@@ -91,20 +95,28 @@ impl Manifest {
 
     /// The digest of the image's configuration; `None` for a list of images.
     pub fn config(&self) -> Option<&Digest> {
-        self.says.config.as_ref().map(|config| &config.digest)
+        self.fields.config.as_ref().map(|config| &config.digest)
     }
 
     /// The manifest that a list of images has for a platform.
     pub fn for_platform(&self, platform: &Platform) -> Option<&Digest> {
         let fits = |manifest: &&Descriptor| manifest.platform.as_ref() == Some(platform);
-        self.says.manifests.iter().find(fits).map(|manifest| &manifest.digest)
+        self.fields.manifests.iter().find(fits).map(|manifest| &manifest.digest)
     }
 
-    /// The platforms that a list of images names; empty for one image, whose configuration has it.
+    /// The platforms that a list of images names. Empty for a single image: its configuration names its platform.
     pub fn listed_platforms(&self) -> Vec<Platform> {
-        let platforms = self.says.manifests.iter().filter_map(|manifest| manifest.platform.clone());
-        // Build attestations stand in the list as images for nothing.
+        let platforms = self.fields.manifests.iter().filter_map(|manifest| manifest.platform.clone());
+        // Build attestations are listed as images for `unknown/unknown`.
         platforms.filter(|platform| platform.os != "unknown").collect()
+    }
+}
+
+impl Platform {
+    /// What an image of the engine runs on. A part that the engine does not tell is empty.
+    pub(crate) fn of(image: &pto_platform::docker::Image) -> Self {
+        let (os, architecture) = (image.os.clone(), image.architecture.clone());
+        Self { os: os.unwrap_or_default(), architecture: architecture.unwrap_or_default() }
     }
 }
 

@@ -1,8 +1,8 @@
-//! A client of OCI registries, as much of one as moving tags needs: manifests by their raw bytes, tags, and the deletion of
-//! a tag by its name.
+//! A client for OCI registries, with what moving tags needs: manifests by their raw bytes, lists of tags, and deleting a tag by
+//! name.
 //!
-//! Every request goes through [`Client`], which talks to the registry directly, whatever proxies the environment names.
-//! Digests are always computed over the bytes that came, never taken from a header.
+//! Every request goes through [`Client`], which ignores the proxies of the environment. Digests are always computed from the
+//! bytes that came, never taken from a header.
 
 mod address;
 mod auth;

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use pto_docker::Credentials;
 
+use super::address::Repository;
 use super::problem::Problem;
 
-/// How long a registry may take to accept a connection, and to send the next bytes. Manifests are small; a registry that lets
-/// this pass is not there.
+/// How long a registry may take to accept a connection, and to send the next bytes. Manifests are small: a registry that is
+/// silent for this long is down.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How often and how long to try.
@@ -15,17 +16,17 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Limits {
     /// How long to wait for a connection, and for the next bytes.
     pub patience: Duration,
-    /// How often to try what may pass.
+    /// How often to try while the problem is one that may pass.
     pub attempts: u32,
-    /// The pause before the second try; it doubles with each one.
+    /// The pause before the second try; it doubles with each further one.
     pub first_pause: Duration,
-    /// No pause is longer, whatever the registry asks for.
+    /// The longest pause, whatever the registry asks for.
     pub longest_pause: Duration,
 }
 
 impl Default for Limits {
-    /// Five tries over 15 seconds, or a minute each if the registry asks for it: a registry that restarts is back by then, and
-    /// a job that holds a machine is not kept long.
+    /// Five tries over 15 seconds, or up to a minute apart if the registry asks for it: long enough for a registry to restart,
+    /// short enough for a job that occupies a machine.
     fn default() -> Self {
         let (first_pause, longest_pause) = (Duration::from_secs(1), Duration::from_secs(60));
         Self { patience: PATIENCE, attempts: 5, first_pause, longest_pause }
@@ -33,7 +34,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How long to wait after so many tries: doubled each time, or as the registry asks.
+    /// How long to wait after this many tries: doubled each time, or as long as the registry asks for.
     pub(crate) fn pause(&self, tries: u32, problem: &Problem) -> Duration {
         let own = self.first_pause.saturating_mul(1 << tries.saturating_sub(1).min(16));
         let asked = match problem {
@@ -44,27 +45,34 @@ impl Limits {
     }
 }
 
-/// Whether a registry elsewhere may be talked to without TLS. One on this machine always may.
+/// Which registries are talked to without TLS.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PlainHttp {
-    /// Only on this machine.
+    /// Only those on this machine.
     #[default]
     Loopback,
-    /// Wherever it is.
+    /// All.
     Anywhere,
 }
 
 /// How a registry is talked to.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Who we are; nobody in particular if nothing is said.
+    /// The login; `None` for an anonymous client.
     pub credentials: Option<Credentials>,
-    /// Whether TLS may be missing.
+    /// Which registries are talked to without TLS.
     pub plain_http: PlainHttp,
-    /// Through which proxy a registry elsewhere is asked; directly without one, whatever the environment says.
+    /// The proxy for a registry on another machine; `None` to ask it directly, whatever the environment says.
     pub proxy: Option<String>,
     /// How often and how long to try.
     pub limits: Limits,
+}
+
+impl Options {
+    /// Whether the registry of a repository is talked to without TLS.
+    pub(super) fn is_plain(&self, repository: &Repository) -> bool {
+        self.plain_http == PlainHttp::Anywhere || repository.is_loopback()
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::digest::Digest;
 use super::exchange::WHOLE;
 use super::said::shown;
 
-/// A request that did not do its work.
+/// A request that failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{method} `{url}`: {problem}{}", tries_text(*tries))]
 pub struct RequestFailed {
@@ -16,67 +16,67 @@ pub struct RequestFailed {
     pub method: &'static str,
     /// What was asked for; no secret is in it.
     pub url: String,
-    /// The last thing that went wrong.
+    /// What went wrong at the last try.
     pub problem: Problem,
     /// How often it was tried.
     pub tries: u32,
 }
 
-/// What went wrong.
+/// What went wrong with a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// An answer that is none of those expected.
+    /// An unexpected answer.
     #[error("the answer was {status}{}", said_text(.said))]
     Status {
-        /// The answer.
+        /// The HTTP status.
         status: u16,
-        /// What the registry said about it, in its own words.
+        /// The registry's own words about it.
         said: Option<String>,
-        /// When it asks to be tried again.
+        /// How long the registry asks to wait before the next try.
         retry_after: Option<Duration>,
     },
-    /// It does not let us.
+    /// The registry refuses access.
     #[error("the registry does not let us ({status}){}", said_text(.said))]
     Denied {
         /// 401 or 403.
         status: u16,
-        /// What the registry said about it.
+        /// The registry's own words about it.
         said: Option<String>,
     },
-    /// It sends us away with something that it has to answer itself.
+    /// A redirect, for something that the registry has to answer itself.
     #[error("the answer is a redirect to `{}`, which is not followed: expected the registry's own answer", shown(.place))]
     Elsewhere {
         /// Where to.
         place: String,
     },
-    /// Nothing came for too long.
+    /// No bytes came for too long.
     #[error("nothing came for {0:?}")]
     Stalled(Duration),
-    /// What came was not whole when there was no more time.
+    /// The answer was not complete when the limit for the whole exchange was over.
     #[error("the answer was not whole after {0:?}")]
     Slow(Duration),
     /// No connection, or one that broke.
     #[error("{}", shown(.0))]
     Connection(String),
-    /// An address that cannot be asked, a certificate that is not trusted.
+    /// Something that trying again does not change, such as a bad address or a certificate that is not trusted.
     #[error("{}", shown(.0))]
     Lasting(String),
     /// An answer that cannot be understood.
     #[error("{}", shown(.0))]
     Malformed(String),
-    /// The bytes are not those that were announced.
+    /// The bytes do not have the digest that was announced.
     #[error("the digest of what came is {found}, announced was {announced}")]
     OtherBytes {
-        /// By the request or by the answer's header.
+        /// The digest in the request or in the answer's header.
         announced: Digest,
-        /// Of the bytes.
+        /// The digest of the bytes.
         found: Digest,
     },
 }
 
 impl Problem {
-    /// Whether trying the same again may help.
+    /// Whether trying again may help.
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504),
@@ -87,7 +87,7 @@ impl Problem {
         }
     }
 
-    /// The same without these, should the other side have repeated them.
+    /// The same with these secrets masked: the other side may have repeated them.
     pub(super) fn without(mut self, secrets: &[String]) -> Self {
         let text = match &mut self {
             Self::Status { said, .. } | Self::Denied { said, .. } => said.as_mut(),
@@ -101,7 +101,7 @@ impl Problem {
         self
     }
 
-    /// What the client says, sorted.
+    /// An error of the HTTP client as a problem.
     pub(super) fn of(error: &ureq::Error, patience: Duration) -> Self {
         use std::io::ErrorKind::{TimedOut, WouldBlock};
         let text = pto_process::masked(&error.to_string());

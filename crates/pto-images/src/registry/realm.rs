@@ -1,4 +1,4 @@
-//! Where a registry may send us for a token: the one address that somebody else chooses and that is given the password.
+//! Checking the address of a token service: the registry chooses it, and the password is sent there.
 
 use ureq::http::Uri;
 use ureq::http::uri::Authority;
@@ -7,12 +7,14 @@ use super::address::{Repository, is_loopback};
 use super::options::PlainHttp;
 use super::problem::Problem;
 
-/// The token service, if a password may go there: over TLS, or without it on this machine if the registry is on it too, or
-/// on the registry's own host if that may be talked to without TLS. Read by what sends the request, so that both see one
-/// host, and only in its plainest form.
+/// The address of the token service, if the password may be sent there. It may be sent over TLS. Without TLS it may only be sent
+/// to this machine if the registry is on it too, or to the registry's own host if that is talked to without TLS.
+///
+/// The address is parsed with the types of the HTTP client and accepted only in its plainest form, so that the check and the
+/// request cannot disagree about the host.
 ///
 /// # Errors
-/// What is wrong with it, with the address as it was given.
+/// The address with what is wrong with it.
 pub(super) fn checked(realm: &str, repository: &Repository, plain: PlainHttp) -> Result<Uri, Problem> {
     let refused = |why: &str| {
         let shown = super::said::shown(&pto_process::masked(realm));
@@ -22,11 +24,11 @@ pub(super) fn checked(realm: &str, repository: &Repository, plain: PlainHttp) ->
         return Err(refused("expected an address in ASCII, without blanks, `\\` and `#`"));
     }
     let uri: Uri = realm.parse().map_err(|_| refused("it is no address"))?;
-    let ends = |authority: &&Authority| {
+    let is_followed_by_path = |authority: &&Authority| {
         let rest = realm.split_once("://").and_then(|(_, rest)| rest.strip_prefix(authority.as_str()));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    let authority = uri.authority().filter(|authority| is_plain(authority)).filter(ends);
+    let authority = uri.authority().filter(|authority| is_plain(authority)).filter(is_followed_by_path);
     let host = authority.ok_or_else(|| refused("expected `HOST[:PORT]` after `://`, without a user"))?.host();
     let own = repository.host().parse::<Authority>().ok();
     let is_own = own.is_some_and(|own| own.host().eq_ignore_ascii_case(host));
@@ -39,7 +41,7 @@ pub(super) fn checked(realm: &str, repository: &Repository, plain: PlainHttp) ->
     }
 }
 
-/// `HOST[:PORT]` with a host that has one reading: a name, an IPv4 address, or `[::1]`.
+/// Whether it is `HOST[:PORT]` with a host that can be read in one way only: a name, an IPv4 address, or `[::1]`.
 fn is_plain(authority: &Authority) -> bool {
     let host = authority.host();
     let rest = authority.as_str().strip_prefix(host);

@@ -1,22 +1,23 @@
-//! What came back, before it means anything.
+//! The answer to a request, not yet interpreted.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::digest::Digest;
+use super::manifest::Manifest;
 use super::problem::Problem;
-
-/// Manifests may have 4 MiB by the specification, and configurations have less.
-const LARGEST: u64 = 8 << 20;
 
 /// A whole answer.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) content_type: String,
+    /// The digest that the answer says the content has.
     pub(super) announced: Option<Digest>,
+    /// How the registry wants to be told who asks.
     pub(super) challenge: Option<String>,
+    /// Where the next page of a list is.
     pub(super) link: Option<String>,
     location: Option<String>,
     retry_after: Option<Duration>,
@@ -51,19 +52,19 @@ impl Reply {
             retry_after: header("retry-after").and_then(|value| value.trim().parse().ok()).map(Duration::from_secs),
             body: Vec::new(),
         };
-        let body = response.into_body().into_with_config().limit(LARGEST).read_to_vec();
+        let body = response.into_body().into_with_config().limit(Manifest::LARGEST).read_to_vec();
         reply.body = body.map_err(|error| Problem::of(&error, patience))?;
         Ok(reply)
     }
 
-    /// Whether a registry says that there is no such thing. A 404 without a registry's own words may come from anything that
-    /// stands between us and it.
+    /// Whether the registry says that there is no such thing. A 404 without one of a registry's error codes may come from anything
+    /// in between.
     pub(super) fn says_absent(&self) -> bool {
         let absent = ["MANIFEST_UNKNOWN", "NAME_UNKNOWN", "NOT_FOUND", "TAG_UNKNOWN"];
         self.status == 404 && self.errors().iter().any(|error| absent.contains(&error.code.as_str()))
     }
 
-    /// Whether a registry says that it does not delete tags by their names: `UNSUPPORTED`, and what older ones answered.
+    /// Whether the registry says that it does not delete tags by name: `UNSUPPORTED`, or what older registries answer.
     pub(super) fn says_unsupported(&self) -> bool {
         let refusals = ["UNSUPPORTED", "DIGEST_INVALID"];
         matches!(self.status, 400 | 405) && self.errors().iter().any(|error| refusals.contains(&error.code.as_str()))

@@ -1,11 +1,11 @@
-//! Text that comes from a registry, as it may be shown to people.
+//! Making text that comes from a registry safe to show.
 
-/// More says nothing more, and a page of HTML is none of a registry's words.
+/// Enough for any message of a registry; a page of HTML is longer.
 const LONGEST: usize = 300;
 
-/// One line that moves no cursor, without users in addresses, and not too long.
+/// The text as one line without control characters, without users in addresses, and not too long.
 pub(super) fn shown(text: &str) -> String {
-    // So much is looked at, whatever was sent.
+    // However much was sent, only this much is processed.
     let start: String = text.chars().take(8 * LONGEST).collect();
     let visible = |c: char| if c.is_control() { ' ' } else { c };
     let plain: String = start.chars().filter(|c| !is_unseen(*c)).map(visible).collect();
@@ -17,7 +17,7 @@ pub(super) fn shown(text: &str) -> String {
     }
 }
 
-/// Letters that change the order in which others are shown, or that are not shown at all.
+/// Characters that are invisible or change the order in which others are shown.
 fn is_unseen(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

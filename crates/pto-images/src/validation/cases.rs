@@ -1,4 +1,4 @@
-//! What is run, as values: containers in a command, commands in a reservation.
+//! The cases of a validation, as values: each is a `docker run` in the script of a reservation.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,34 +15,33 @@ use crate::registry::Digest;
 pub(super) const QUEUE: &str = "task-submit";
 /// How much longer than the queue's own limit its client may take.
 const CLIENT: Duration = Duration::from_secs(30);
-/// The label of every container of a run.
+/// The label of every container of a run; its value is the run's mark.
 pub(super) const LABEL: &str = "ptokit.images.run";
-const VERSION: &str = "version.info";
-/// What a model says when its outputs are those of its golden.
+/// The file of a driver with its version.
+pub(super) const VERSION: &str = "version.info";
+/// What a model prints when its outputs match its golden.
 pub(super) const PASS: &str = "[RUN] PASS";
 
-/// Older ones take `--strict` for nothing, and then their word is worth nothing.
+/// Older versions ignore `--strict`, so that their pass would mean nothing.
 const DOCTOR: &str = "pypto-doctor --help 2>&1 | grep -q -e --strict || { echo 'this pypto-doctor does not know --strict'; exit 96; }; \
                       exec pypto-doctor --strict";
 
 /// One container.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Case {
+pub(super) struct Case {
     /// `doctor`, `single`, `distributed`.
-    pub name: &'static str,
-    /// Whether it has to say that it passed, besides ending with 0.
-    pub says_pass: bool,
-    /// What its shell runs.
-    pub script: String,
+    pub(super) name: &'static str,
+    /// Whether it also has to print [`PASS`]; every case has to end with 0.
+    pub(super) says_pass: bool,
+    /// What the container's shell runs.
+    pub(super) script: String,
 }
 
-/// Cases that use the same cards, one after the other; a case is not run if one before it failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reservation {
+/// Cases that use the same cards, one after the other. A case is not run if one before it failed.
+pub(super) struct Reservation {
     /// How many cards.
-    pub cards: u32,
-    /// In this order.
-    pub cases: Vec<Case>,
+    pub(super) cards: u32,
+    /// In the order in which they run.
+    pub(super) cases: Vec<Case>,
 }
 
 /// The reservations of an image, in the order in which they run.
@@ -56,7 +55,8 @@ pub(super) fn reservations(image: &Image) -> [Reservation; 2] {
     ]
 }
 
-/// Models count the cards that they see, from 0; which of the host's these are is the reservation's.
+/// The command of a model. `devices` count from 0 among the cards that the container sees; which cards of the host those are is
+/// up to the reservation.
 fn model(image: &Image, script: &str, devices: &str, args: &[String]) -> String {
     let words = [script, "-p", &image.validation_platform, "-d", devices];
     let words = words.into_iter().chain(args.iter().map(String::as_str)).map(shell_word).collect::<Vec<_>>();
@@ -65,17 +65,17 @@ fn model(image: &Image, script: &str, devices: &str, args: &[String]) -> String 
 }
 
 impl Case {
-    /// The file with what it wrote.
+    /// The file for its output.
     pub(super) fn log(&self) -> String {
         format!("{}.log", self.name)
     }
 
-    /// The file with its exit code.
+    /// The file for its exit code.
     pub(super) fn code(&self) -> String {
         format!("{}.code", self.name)
     }
 
-    /// A fresh container, without volumes, with the cards of the reservation.
+    /// The command that runs it: a fresh container, without volumes, with the cards of the reservation.
     fn container(&self, image: &Image, id: &Digest, run: &Run, driver: &Path) -> String {
         let name = format!("{}-{}", run.mark(), self.name);
         let version = format!("{}:{DRIVER_ROOT}/{VERSION}:ro", driver.join(VERSION).display());
@@ -88,19 +88,19 @@ impl Case {
         }
         words.extend(["--entrypoint", "/bin/bash", id.as_str(), "-c", &self.script].map(str::to_owned));
         let mut words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
-        // The one word that only the reservation knows.
+        // Inserted after the quoting: the shell of the reservation has to expand it.
         words.insert(2, "--env ASCEND_VISIBLE_DEVICES=\"$TASK_DEVICE\"".to_owned());
         words.join(" ")
     }
 }
 
 impl Reservation {
-    /// What the reservation runs: each case writes what it says and its exit code to files of its own.
+    /// The script that the reservation runs. Each case writes its output and its exit code to its own files.
     pub(super) fn script(&self, image: &Image, id: &Digest, run: &Run, driver: &Path, output: &Path) -> String {
         let cards = self.cards;
         let file = |name: String| shell_word(&output.join(name).display().to_string());
         let mut lines = vec![
-            // By this the run's tasks are found.
+            // Does nothing. The queue finds a run's tasks by the mark in their scripts.
             format!(": {}", run.mark()),
             format!(
                 "if [ \"$(printf '%s\\n' \"$TASK_DEVICE\" | tr ',' '\\n' | grep -c '^[0-9][0-9]*$')\" != {cards} ]; then \
@@ -116,7 +116,7 @@ impl Reservation {
         lines.join("\n")
     }
 
-    /// How it is asked for.
+    /// The command that asks the queue for it and waits until it is over.
     pub(super) fn invocation(&self, config: &Config, script: &str) -> Invocation {
         let (total, cap) = (config.task_timeout_seconds, config.task_max_seconds);
         Invocation::new(QUEUE)

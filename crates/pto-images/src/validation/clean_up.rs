@@ -1,4 +1,4 @@
-//! What a run leaves behind on a host that others use too.
+//! Cleaning up after a run, on a host that others use too.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::error::Error;
 /// How long the queue may take to answer.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// What the engine says of a container that is on its way out.
+/// What the engine says of a container that is being removed or is gone already.
 const GOING: [&str; 2] = ["is already in progress", "No such container"];
 
 /// What was ended and removed.
@@ -24,7 +24,7 @@ pub struct CleanedUp {
     pub tasks: Vec<String>,
     /// Containers.
     pub containers: Vec<String>,
-    /// How many private directories, which may hold a login, were left by processes that were killed. They have no mark.
+    /// How many private directories of killed processes, of any run: they carry no mark, and may hold a login.
     pub private_directories: usize,
 }
 
@@ -34,7 +34,7 @@ pub struct CleanedUp {
 /// The queue or the engine does not answer.
 pub fn clean_up(cx: &Context, run: &Run) -> Result<CleanedUp, Error> {
     let mark = run.mark();
-    // First: whatever does not answer below, no login stays.
+    // First, so that no login stays even if the queue or the engine does not answer.
     let private_directories = PrivateDirectory::remove_left_over(cx)?;
     let mut cleaned = CleanedUp { private_directories, ..CleanedUp::default() };
     let queued = end_tasks(cx, &mark, &mut cleaned.tasks);
@@ -45,11 +45,11 @@ pub fn clean_up(cx: &Context, run: &Run) -> Result<CleanedUp, Error> {
         remove(&docker, container)?;
         cleaned.containers.push(container.to_owned());
     }
-    // Said last: a queue that fails keeps no container.
+    // Only now, so that containers are removed even if the queue fails.
     queued.map(|()| cleaned)
 }
 
-/// Removes a container; one that goes by itself meanwhile, as it was started with `--rm`, is as good as removed.
+/// Removes a container. It may go by itself meanwhile, as it was started with `--rm`; that counts as removed.
 fn remove(docker: &Docker, container: &str) -> Result<(), Error> {
     match docker.run(&docker.question(["rm", "--force", "--volumes", container]), container) {
         Err(pto_docker::Error::Failed { said, .. }) if GOING.iter().any(|going| said.contains(going)) => Ok(()),
@@ -57,8 +57,8 @@ fn remove(docker: &Docker, container: &str) -> Result<(), Error> {
     }
 }
 
-/// Ends what the queue has of this mark, and asks once more: a task that has ended meanwhile cannot be killed, and is as good as
-/// ended by us.
+/// Kills the tasks with this mark. Where the queue refuses, asks it once more: a task that has ended meanwhile cannot be killed,
+/// and counts as ended.
 fn end_tasks(cx: &Context, mark: &str, ended: &mut Vec<String>) -> Result<(), Error> {
     let mut refused = None;
     for task in find(cx, mark)? {
@@ -74,9 +74,9 @@ fn end_tasks(cx: &Context, mark: &str, ended: &mut Vec<String>) -> Result<(), Er
     }
 }
 
-/// The tasks of a mark. The queue is shared, and a task that is killed in error is somebody else's work: nothing is taken for a
-/// task but a line that names it and nothing else, or one that has the mark in it and begins with a name that is no bare number:
-/// `3 tasks match MARK` is a sentence.
+/// The tasks with this mark. The queue is shared, and killing the wrong task destroys somebody's work, so few lines of its answer
+/// count as a task: a name alone, or a line with the mark that begins with a name that is more than a number. `3 tasks match MARK`
+/// is a sentence.
 fn find(cx: &Context, mark: &str) -> Result<Vec<String>, Error> {
     let asked = ["--find", mark];
     let found = queue(cx, &asked)?;
@@ -87,7 +87,7 @@ fn find(cx: &Context, mark: &str) -> Result<Vec<String>, Error> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let tasks: Vec<String> = lines().filter_map(|line| task_of(line, mark)).collect();
     let others = lines().filter(|line| task_of(line, mark).is_none());
-    // `4711 running MARK` and `3 tasks match MARK` look the same; if no other line names a task, one may be left.
+    // `4711 running MARK` cannot be told from `3 tasks match MARK`. If no other line names a task, one may be left running.
     if tasks.is_empty()
         && let Some(line) =
             others.clone().find(|line| line.contains(mark) && count_of(line).is_some_and(|count| count > 0))
@@ -101,11 +101,12 @@ fn find(cx: &Context, mark: &str) -> Result<Vec<String>, Error> {
     Ok(tasks)
 }
 
-/// The bare number that a line begins with.
+/// The number that a line begins with.
 fn count_of(line: &str) -> Option<u64> {
     line.split_whitespace().next()?.trim_end_matches(':').parse().ok()
 }
 
+/// The name of the task that a line of the queue's answer stands for, if it stands for one with this mark.
 fn task_of(line: &str, mark: &str) -> Option<String> {
     let mut words = line.split_whitespace();
     let (first, is_alone) = (words.next()?, words.next().is_none());

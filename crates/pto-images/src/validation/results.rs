@@ -1,4 +1,4 @@
-//! What a validation came to: the evidence without which nothing is published.
+//! The results of a validation: without them nothing is published.
 
 use std::path::Path;
 
@@ -16,55 +16,55 @@ pub struct Results {
     schema: String,
     /// The image's name in the configuration.
     pub image: String,
-    /// The image that ran.
+    /// The id of the image that ran.
     pub id: Digest,
-    /// The commit that it was built from.
+    /// The commit of the recipe that it was built with.
     pub recipe: String,
-    /// The host's driver.
+    /// The version of the host's driver.
     pub driver: String,
-    /// Each case, in the order in which they ran.
+    /// The cases, in the order in which they ran.
     pub cases: Vec<CaseResult>,
 }
 
-/// One case.
+/// How one case went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseResult {
     /// `doctor`, `single`, `distributed`.
     pub name: String,
-    /// How it went.
+    /// Whether it passed.
     pub status: CaseStatus,
-    /// What was found, where it did not pass.
+    /// Why it did not pass.
     pub problem: Option<String>,
-    /// The file with what it wrote, beside this one.
+    /// The file with its output, beside the results.
     pub log: Option<String>,
     /// How long its reservation took, in seconds.
     pub seconds: u64,
 }
 
-/// How a case went.
+/// Whether a case passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CaseStatus {
-    /// It ended with 0 and said that it passed.
+    /// It ended with 0 and, if it has to, printed that it passed.
     Passed,
-    /// It ended otherwise, or did not say so.
+    /// It did not.
     Failed,
-    /// It was not run, because one before it failed.
+    /// It was not run, because a case before it failed.
     NotRun,
 }
 
 impl Results {
-    /// The cases that have to pass.
+    /// The names of the cases that have to pass.
     pub const CASES: [&'static str; 3] = ["doctor", "single", "distributed"];
 
-    /// Nothing has run yet.
+    /// Results without any case yet.
     pub fn new(image: &str, id: Digest, recipe: &str, driver: &str) -> Self {
         let (image, recipe, driver) = (image.to_owned(), recipe.to_owned(), driver.to_owned());
         Self { schema: Form::Results.schema().to_owned(), image, id, recipe, driver, cases: Vec::new() }
     }
 
-    /// Whether every case is there and passed.
+    /// Whether every case is there once and passed, and no other case is there.
     pub fn passed(&self) -> bool {
         let passed = |name: &&str| {
             let mut cases = self.cases.iter().filter(|case| case.name == *name);
@@ -73,7 +73,7 @@ impl Results {
         Self::CASES.iter().all(passed) && self.cases.len() == Self::CASES.len()
     }
 
-    /// That this image passed as what the configuration says it is.
+    /// Checks that this image passed, with the driver that the configuration names.
     ///
     /// # Errors
     /// [`Error::NotPassed`].

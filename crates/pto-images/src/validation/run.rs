@@ -1,46 +1,47 @@
 //! Running a validation.
 
-use std::io::{BufRead as _, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use pto_context::places::driver_root;
-use pto_context::{Context, Event, counted, files};
+use pto_context::{Context, Event, counted};
 use pto_docker::Docker;
-use pto_process::{Output, Status};
+use pto_process::Status;
 use pto_store::Lock;
 use tempfile::TempDir;
 
-use super::cases::{Case, PASS, Reservation, reservations};
+use super::cases::{Reservation, reservations};
 use super::clean_up::clean_up;
+use super::judge::{judged, not_run};
 use super::preflight::host;
 use super::results::{CaseResult, CaseStatus, Results};
 use crate::config::{Config, Image};
 use crate::error::Error;
-use crate::plan::{Lock as Plan, labels};
+use crate::plan::{self, labels};
 use crate::registry::{Digest, Platform};
 
-/// The file in the directory of a validation.
+/// The results, in the output directory.
 const RESULTS: &str = "results.json";
-/// Beside it, locked as long as a validation writes there.
+/// Beside them, locked for as long as a validation writes there.
 const LOCK: &str = ".ptokit-validation.lock";
-/// How the directories begin in which the cases of one run write.
+/// What the names of the directories begin with in which cases write.
 const WORK: &str = ".ptokit-validation-";
 
-/// One attempt of one run: everything that it starts has its mark.
+/// One attempt of a run of the workflow. Everything that it starts carries its mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// The run.
+    /// The run's number.
     pub run: String,
-    /// The attempt.
+    /// Which attempt of the run this is.
     pub attempt: u32,
     /// The image's name.
     pub image: String,
 }
 
 impl Run {
-    /// What its containers and tasks are found by. It ends with a letter, so that the mark of run 1 is not in that of run 12.
+    /// The text by which its containers and tasks are found. It ends with a letter, so that no mark contains that of another
+    /// attempt: `-a1` is part of `-a12`, `-a1-x` is not.
     pub fn mark(&self) -> String {
         format!("ptokit-images-{}-r{}-a{}-x", self.image, self.run, self.attempt)
     }
@@ -53,18 +54,18 @@ pub struct Validation<'a> {
     pub config: &'a Config,
     /// The image in it.
     pub image: &'a Image,
-    /// The image of the engine here, by any name.
+    /// The image to validate, by any name that the engine on this machine has for it.
     pub local: String,
     /// The plan that it was built from.
-    pub lock: &'a Plan,
-    /// Whose it is.
+    pub lock: &'a plan::Lock,
+    /// The run that asks for it.
     pub run: Run,
     /// Where logs and results go.
     pub output: PathBuf,
 }
 
 impl Validation<'_> {
-    /// Runs all cases and writes down how they went. A negative result is a result.
+    /// Runs all cases and saves how they went. A case that fails is a result, not an error.
     ///
     /// # Errors
     /// The host is not the one that the configuration names, or nothing could be run.
@@ -73,67 +74,67 @@ impl Validation<'_> {
         let id = self.id(cx)?;
         fs_err::create_dir_all(&self.output).map_err(Error::io("make the directory of results"))?;
         let output = fs_err::canonicalize(&self.output).map_err(Error::io("find the directory of results"))?;
-        // What another one writes would be taken for what this one found.
         let lock = Lock::try_acquire(&output.join(LOCK)).map_err(Error::Lock)?;
+        // Two validations in one directory would take each other's files for their own.
         let _lock = lock.ok_or_else(|| Error::BusyOutput { dir: output.clone() })?;
         let file = output.join(RESULTS);
-        // Those of an earlier attempt are of no use, and would be taken for this one's.
+        // Whatever happens below, the results of an earlier validation must not pass for this one's.
         let _ = std::fs::remove_file(&file);
         let work = work_dir(&output)?;
-        let mut results = Results::new(&self.image.name, id.clone(), &self.lock.recipe.commit, &driver);
-        let outcome = self.cases(cx, &id, (&output, work.path()), &mut results);
+        let cases = self.cases(cx, &id, &output, work.path());
         let cleaned = clean_up(cx, &self.run);
-        outcome?;
+        let mut results = Results::new(&self.image.name, id, &self.lock.recipe.commit, &driver);
+        results.cases = cases?;
         results.save(&file)?;
         cleaned.map(|_| results)
     }
 
-    /// Cases write where nobody else does, and what they wrote is put beside the results when they are over.
-    fn cases(
-        &self,
-        cx: &Context,
-        id: &Digest,
-        (output, work): (&Path, &Path),
-        results: &mut Results,
-    ) -> Result<(), Error> {
-        let driver = driver_root(cx);
-        let mut sound = true;
+    /// The reservations one after the other, until a case fails.
+    fn cases(&self, cx: &Context, id: &Digest, output: &Path, work: &Path) -> Result<Vec<CaseResult>, Error> {
+        let mut results = Vec::new();
         for reservation in reservations(self.image) {
-            if !sound {
-                results.cases.extend(reservation.cases.iter().map(not_run));
-                continue;
+            if all_passed(&results) {
+                results.extend(self.reserve(cx, &reservation, id, output, work)?);
+            } else {
+                results.extend(reservation.cases.iter().map(not_run));
             }
-            let script = reservation.script(self.image, id, &self.run, &driver, work);
-            let names: Vec<_> = reservation.cases.iter().map(|case| case.name).collect();
-            let task = format!("validate:{}", names.join("+"));
-            let message = format!(
-                "Validating {}: {} on {}",
-                self.image.name,
-                names.join(", "),
-                counted(reservation.cards, "card")
-            );
-            cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
-            let start = Instant::now();
-            let ended = reservation.invocation(self.config, &script).run(cx).map_err(Error::Queue)?;
-            let seconds = start.elapsed().as_secs();
-            let judged = judged(&reservation, work, &ended, seconds);
-            keep_logs(&reservation, work, output)?;
-            if ended.status == Status::Interrupted {
-                return Err(Error::Interrupted);
-            }
-            results.cases.extend(judged);
-            sound = results.cases.iter().all(|case| case.status == CaseStatus::Passed);
-            let message = format!("{}: {}", names.join(", "), if sound { "passed" } else { "failed" });
-            cx.emit(Event::Finished { task, message });
         }
-        Ok(())
+        Ok(results)
     }
 
+    /// Runs the cases of a reservation. They write to `work`, which no other run knows; their logs go to `output` when they are
+    /// over.
+    fn reserve(
+        &self,
+        cx: &Context,
+        reservation: &Reservation,
+        id: &Digest,
+        output: &Path,
+        work: &Path,
+    ) -> Result<Vec<CaseResult>, Error> {
+        let (image, cards) = (&self.image.name, counted(reservation.cards, "card"));
+        let names: Vec<_> = reservation.cases.iter().map(|case| case.name).collect();
+        let task = format!("validate:{}", names.join("+"));
+        let message = format!("Validating {image}: {} on {cards}", names.join(", "));
+        cx.emit(Event::Started { task: task.clone(), message, total_bytes: None });
+        let script = reservation.script(self.image, id, &self.run, &driver_root(cx), work);
+        let start = Instant::now();
+        let ended = reservation.invocation(self.config, &script).run(cx).map_err(Error::Queue)?;
+        let results = judged(reservation, work, &ended, start.elapsed().as_secs());
+        keep_logs(reservation, work, output)?;
+        if ended.status == Status::Interrupted {
+            return Err(Error::Interrupted);
+        }
+        let outcome = if all_passed(&results) { "passed" } else { "failed" };
+        cx.emit(Event::Finished { task, message: format!("{}: {outcome}", names.join(", ")) });
+        Ok(results)
+    }
+
+    /// The image's id, if the image is what the configuration and the plan say.
     fn id(&self, cx: &Context) -> Result<Digest, Error> {
         let image = Docker::new(cx)?.image(&self.local)?;
         let image = image.ok_or_else(|| Error::NoImage { name: self.local.clone() })?;
-        let (os, architecture) = (image.os.unwrap_or_default(), image.architecture.unwrap_or_default());
-        let found = Platform { os, architecture };
+        let found = Platform::of(&image);
         if found != self.image.platform() {
             return Err(Error::OtherPlatform { found, expected: self.image.platform() });
         }
@@ -150,8 +151,13 @@ impl Validation<'_> {
     }
 }
 
-/// A new directory below the output, without the logs and the directories of earlier runs. A task outlives the process that
-/// asked for it if that is killed, and would write its own verdict in the place of this run's; so no name is used twice.
+fn all_passed(results: &[CaseResult]) -> bool {
+    results.iter().all(|case| case.status == CaseStatus::Passed)
+}
+
+/// Removes the logs and work directories of earlier runs from the output directory and makes a new one. Its name is never used
+/// again: a task outlives the process that asked for it if that is killed, and must not write its verdict where a later run
+/// reads.
 fn work_dir(output: &Path) -> Result<TempDir, Error> {
     let failed = "make a directory for what the cases write";
     for entry in fs_err::read_dir(output).map_err(Error::io(failed))? {
@@ -164,13 +170,13 @@ fn work_dir(output: &Path) -> Result<TempDir, Error> {
             let _ = std::fs::remove_file(entry.path());
         }
     }
-    // Not private, as the queue may run tasks as another user; by the umask, as the output itself.
+    // With the umask's permissions, not private: the queue may run tasks as another user.
     let permissions = std::fs::Permissions::from_mode(0o777);
     let made = tempfile::Builder::new().prefix(WORK).permissions(permissions).tempdir_in(output);
     made.map_err(Error::io(failed))
 }
 
-/// Puts the logs of cases that are over where people look for them.
+/// Moves the logs of a reservation's cases to the output directory, where people look for them.
 fn keep_logs(reservation: &Reservation, work: &Path, output: &Path) -> Result<(), Error> {
     for case in &reservation.cases {
         match fs_err::rename(work.join(case.log()), output.join(case.log())) {
@@ -181,112 +187,4 @@ fn keep_logs(reservation: &Reservation, work: &Path, output: &Path) -> Result<()
         }
     }
     Ok(())
-}
-
-fn not_run(case: &Case) -> CaseResult {
-    let problem = Some("a case before it did not pass".to_owned());
-    CaseResult { name: case.name.to_owned(), status: CaseStatus::NotRun, problem, log: None, seconds: 0 }
-}
-
-/// How the cases of a reservation went, by what they wrote.
-fn judged(reservation: &Reservation, work: &Path, ended: &Output, seconds: u64) -> Vec<CaseResult> {
-    let mut sound = true;
-    let judge = |case: &Case| {
-        if !sound {
-            return not_run(case);
-        }
-        let problem = problem(case, work, ended);
-        sound = problem.is_none();
-        let log = work.join(case.log()).is_file().then(|| case.log());
-        let status = if sound { CaseStatus::Passed } else { CaseStatus::Failed };
-        CaseResult { name: case.name.to_owned(), status, problem, log, seconds }
-    };
-    reservation.cases.iter().map(judge).collect()
-}
-
-/// What is wrong with how a case ended.
-fn problem(case: &Case, work: &Path, ended: &Output) -> Option<String> {
-    let unreadable = |error: std::io::Error| format!("it is not known how it ended: {error}");
-    let code = match fs_err::read_to_string(work.join(case.code())) {
-        Ok(code) => code,
-        // It is written when the case ends.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Some(unreadable(error)),
-    };
-    match code.trim() {
-        "0" => {}
-        "" => {
-            let words = Some(ended.last_words(3)).filter(|words| !words.is_empty());
-            let said = words.map(|words| format!("; it said: {words}")).unwrap_or_default();
-            return Some(format!("it did not come to its end: the reservation {}{said}", ended.status));
-        }
-        code => return Some(format!("it ended with code {code}")),
-    }
-    let says_pass = match says_pass(&work.join(case.log())) {
-        Ok(says_pass) => says_pass,
-        Err(error) => return Some(format!("it ended with 0, and what it said is not known: {error}")),
-    };
-    (case.says_pass && !says_pass).then(|| format!("it ended with 0 and never said `{PASS}`"))
-}
-
-/// Whether a line of a log begins with the word. A log may be larger than memory, and so may a line of it.
-fn says_pass(log: &Path) -> std::io::Result<bool> {
-    const LONGEST: u64 = 64 << 10;
-    let mut log = std::io::BufReader::new(files::open_regular(log)?);
-    let (mut part, mut begins_line) = (Vec::new(), true);
-    loop {
-        part.clear();
-        if log.by_ref().take(LONGEST).read_until(b'\n', &mut part)? == 0 {
-            return Ok(false);
-        }
-        if begins_line && part.trim_ascii_start().starts_with(PASS.as_bytes()) {
-            return Ok(true);
-        }
-        begins_line = part.ends_with(b"\n");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whatever_cannot_be_read_is_no_pass() {
-        let dir = tempfile::tempdir().unwrap();
-        let case = Case { name: "doctor", says_pass: false, script: String::new() };
-        let ended = pto_process::Invocation::new("true").run(&pto_test::machine()).unwrap();
-        let found = || problem(&case, dir.path(), &ended).unwrap_or_default();
-        assert!(found().contains("did not come to its end"), "{}", found());
-        // A directory is neither code nor log.
-        fs_err::create_dir(dir.path().join("doctor.code")).unwrap();
-        assert!(found().contains("not known how it ended") && found().contains("doctor.code"), "{}", found());
-        fs_err::remove_dir(dir.path().join("doctor.code")).unwrap();
-        fs_err::write(dir.path().join("doctor.code"), "0\n").unwrap();
-        assert!(found().contains("what it said is not known"), "{}", found());
-        fs_err::write(dir.path().join("doctor.log"), "").unwrap();
-        assert_eq!(found(), "");
-    }
-
-    #[test]
-    fn only_a_line_that_begins_so_is_a_pass() {
-        let dir = tempfile::tempdir().unwrap();
-        let log = dir.path().join("log");
-        let long = "x".repeat(200 << 10);
-        for (text, expected) in [
-            (format!("one\n  {PASS} all\n"), true),
-            (PASS.to_owned(), true),
-            (format!("\u{fffd}\n{PASS}"), true),
-            (format!("not {PASS}\n"), false),
-            (format!("{long}{PASS}\n"), false),
-            (format!("{long}\n{PASS}\n"), true),
-            (String::new(), false),
-        ] {
-            fs_err::write(&log, &text).unwrap();
-            assert_eq!(says_pass(&log).unwrap(), expected, "{}", &text[text.len().saturating_sub(40)..]);
-        }
-        let part = "x".repeat((64 << 10) - 1);
-        fs_err::write(&log, format!("y{part}{PASS}\n")).unwrap();
-        assert!(!says_pass(&log).unwrap(), "where a part of a line is cut, no line begins");
-        assert!(says_pass(dir.path()).is_err());
-    }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pto_context::Context;
 use pto_images::Error;
 use pto_images::promote::{
-    Candidate, Finish, Names, Promotion, PromotionReport, Recipe, Record, Records, Rollback, RollbackReport, State,
+    Action, Candidate, Names, Promotion, PromotionReport, Recipe, Record, Records, Rollback, RollbackReport, State,
     Tested, Uploaded, Upstream, status,
 };
 use pto_images::registry::{Client, Limits, Options, Repository};
@@ -276,14 +276,14 @@ impl Bench {
         });
     }
 
-    pub fn promote(&self, finish: Finish) -> Result<PromotionReport, Error> {
+    pub fn promote(&self, action: Action) -> Result<PromotionReport, Error> {
         let promotion = Promotion {
             records: self.records(),
             registry: self.options(),
             upstream: self.asked(),
             locks: self.dir.path().join("locks"),
         };
-        promotion.run(&self.cx(), finish)
+        promotion.run(&self.cx(), action)
     }
 
     pub fn roll_back(&self) -> Result<RollbackReport, Error> {

@@ -1,0 +1,118 @@
+//! How a case went, judged by the files that it wrote.
+
+use std::io::{BufRead as _, Read as _};
+use std::path::Path;
+
+use pto_context::files;
+use pto_process::Output;
+
+use super::cases::{Case, PASS, Reservation};
+use super::results::{CaseResult, CaseStatus};
+
+pub(super) fn not_run(case: &Case) -> CaseResult {
+    let problem = Some("a case before it did not pass".to_owned());
+    CaseResult { name: case.name.to_owned(), status: CaseStatus::NotRun, problem, log: None, seconds: 0 }
+}
+
+/// The cases of a reservation that took `seconds`, after the first failure as not run. `ended` is the queue's client.
+pub(super) fn judged(reservation: &Reservation, work: &Path, ended: &Output, seconds: u64) -> Vec<CaseResult> {
+    let mut all_passed = true;
+    let judge = |case: &Case| {
+        if !all_passed {
+            return not_run(case);
+        }
+        let problem = problem(case, work, ended);
+        all_passed = problem.is_none();
+        let log = work.join(case.log()).is_file().then(|| case.log());
+        let status = if all_passed { CaseStatus::Passed } else { CaseStatus::Failed };
+        CaseResult { name: case.name.to_owned(), status, problem, log, seconds }
+    };
+    reservation.cases.iter().map(judge).collect()
+}
+
+/// Why a case did not pass; `None` if it did.
+fn problem(case: &Case, work: &Path, ended: &Output) -> Option<String> {
+    let unreadable = |error: std::io::Error| format!("it is not known how it ended: {error}");
+    let code = match fs_err::read_to_string(work.join(case.code())) {
+        Ok(code) => code,
+        // The file is written when the case ends.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Some(unreadable(error)),
+    };
+    match code.trim() {
+        "0" => {}
+        "" => {
+            let words = Some(ended.last_words(3)).filter(|words| !words.is_empty());
+            let said = words.map(|words| format!("; it said: {words}")).unwrap_or_default();
+            return Some(format!("it did not come to its end: the reservation {}{said}", ended.status));
+        }
+        code => return Some(format!("it ended with code {code}")),
+    }
+    let says_pass = match says_pass(&work.join(case.log())) {
+        Ok(says_pass) => says_pass,
+        Err(error) => return Some(format!("it ended with 0, and what it said is not known: {error}")),
+    };
+    (case.says_pass && !says_pass).then(|| format!("it ended with 0 and never said `{PASS}`"))
+}
+
+/// Whether a line of a log begins with [`PASS`]. Reads in parts, since a log or one of its lines may be larger than memory.
+fn says_pass(log: &Path) -> std::io::Result<bool> {
+    const LONGEST: u64 = 64 << 10;
+    let mut log = std::io::BufReader::new(files::open_regular(log)?);
+    let (mut part, mut begins_line) = (Vec::new(), true);
+    loop {
+        part.clear();
+        if log.by_ref().take(LONGEST).read_until(b'\n', &mut part)? == 0 {
+            return Ok(false);
+        }
+        if begins_line && part.trim_ascii_start().starts_with(PASS.as_bytes()) {
+            return Ok(true);
+        }
+        begins_line = part.ends_with(b"\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_cannot_be_read_is_no_pass() {
+        let dir = tempfile::tempdir().unwrap();
+        let case = Case { name: "doctor", says_pass: false, script: String::new() };
+        let ended = pto_process::Invocation::new("true").run(&pto_test::machine()).unwrap();
+        let found = || problem(&case, dir.path(), &ended).unwrap_or_default();
+        assert!(found().contains("did not come to its end"), "{}", found());
+        // A directory is neither code nor log.
+        fs_err::create_dir(dir.path().join("doctor.code")).unwrap();
+        assert!(found().contains("not known how it ended") && found().contains("doctor.code"), "{}", found());
+        fs_err::remove_dir(dir.path().join("doctor.code")).unwrap();
+        fs_err::write(dir.path().join("doctor.code"), "0\n").unwrap();
+        assert!(found().contains("what it said is not known"), "{}", found());
+        fs_err::write(dir.path().join("doctor.log"), "").unwrap();
+        assert_eq!(found(), "");
+    }
+
+    #[test]
+    fn only_a_line_that_begins_so_is_a_pass() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        let long = "x".repeat(200 << 10);
+        for (text, expected) in [
+            (format!("one\n  {PASS} all\n"), true),
+            (PASS.to_owned(), true),
+            (format!("\u{fffd}\n{PASS}"), true),
+            (format!("not {PASS}\n"), false),
+            (format!("{long}{PASS}\n"), false),
+            (format!("{long}\n{PASS}\n"), true),
+            (String::new(), false),
+        ] {
+            fs_err::write(&log, &text).unwrap();
+            assert_eq!(says_pass(&log).unwrap(), expected, "{}", &text[text.len().saturating_sub(40)..]);
+        }
+        let part = "x".repeat((64 << 10) - 1);
+        fs_err::write(&log, format!("y{part}{PASS}\n")).unwrap();
+        assert!(!says_pass(&log).unwrap(), "where a part of a line is cut, no line begins");
+        assert!(says_pass(dir.path()).is_err());
+    }
+}
