@@ -1,16 +1,14 @@
 //! Making a container, or entering the one that is there.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use pto_context::Context;
-use pto_docker::{Docker, private_home};
+use pto_docker::Docker;
 use pto_platform::docker::Container;
 use pto_process::{Invocation, Stream};
-use pto_store::{Lock, stop_if_interrupted};
+use pto_store::Lock;
 
-use crate::claim::claim;
+use crate::claim::{NameClaim, claim_cards};
 use crate::configuration::Configuration;
 use crate::create::trust_line;
 use crate::error::Error;
@@ -19,9 +17,6 @@ use crate::plan::Plan;
 use crate::session::{self, Entry, Session};
 use crate::shell::shell_line;
 use crate::start::{Asked, CREATED, enterable};
-
-/// How often somebody who waits looks again.
-pub(crate) const POLL: Duration = Duration::from_millis(100);
 
 impl Plan {
     /// The steps that [`enter`](Self::enter) would take now, the session last; nothing is run.
@@ -50,8 +45,8 @@ impl Plan {
         Ok(steps)
     }
 
-    /// The same as lines for a POSIX shell: what [`enter`](Self::enter) hands to a client on standard input is made there, and
-    /// the value of a proxy stays in its variable.
+    /// The same as lines for a POSIX shell. They make by themselves what [`enter`](Self::enter) gives to the client on standard
+    /// input, and name the variable of a proxy instead of its value.
     ///
     /// # Errors
     /// As [`steps`](Self::steps).
@@ -61,37 +56,37 @@ impl Plan {
         Ok(self.steps()?.iter().map(line).collect())
     }
 
-    /// Makes the container, or compares the one that is there and gets it to run. Of several processes that want the same
-    /// one at once, one makes it and has its main shell; the others wait until it runs and get shells beside that.
-    /// `on_line` is given what the client says while it fetches an image.
+    /// Creates the container, or compares the one that is there and starts it. If several processes ask for the same container at
+    /// once, one of them creates it and gets its main shell; the others wait until it runs and get shells of their own.
+    /// `on_line` gets the client's output while it fetches an image.
     ///
     /// # Errors
     /// The host is not fit for it, the container is not as it is asked for, or Docker cannot do it.
     pub fn enter(&self, mut on_line: impl FnMut(Stream, &str)) -> Result<Session, Error> {
-        let name = Name::new(&self.docker, &self.name)?;
+        let name = NameClaim::new(&self.docker, &self.name)?;
         loop {
-            let main = name.try_lock()?;
-            match (self.docker.container(&self.name)?, main) {
+            let claimed = name.try_claim()?;
+            match (self.docker.container(&self.name)?, claimed) {
                 (Some(container), _) if container.is_running() => {
                     self.compare(&container)?;
                     return Ok(Session { entry: Entry::Joined, attach: self.exec(), held: Vec::new() });
                 }
-                (Some(container), Some(main)) => {
+                (Some(container), Some(claimed)) => {
                     self.compare(&container)?;
                     self.require_fit()?;
-                    let held = self.hold(main)?;
+                    let held = self.hold(claimed)?;
                     return self.start(Entry::Started, &container, held);
                 }
-                (None, Some(main)) => {
+                (None, Some(claimed)) => {
                     self.require_fit()?;
                     if let Some(pull) = self.pull()? {
                         self.docker.run_streaming(&pull, &self.image, &mut on_line)?;
-                        drop(main);
+                        drop(claimed);
                         return Self::make(self.docker.cx(), &self.request)?.enter(on_line);
                     }
-                    let held = self.hold(main)?;
+                    let held = self.hold(claimed)?;
                     match self.docker.run(&self.create, &self.image) {
-                        // Somebody else's process, which our lock says nothing of.
+                        // By another program or user, whom our locks do not keep out.
                         Err(pto_docker::Error::NameTaken { .. }) => {}
                         made => {
                             made?;
@@ -106,16 +101,16 @@ impl Plan {
         }
     }
 
-    /// The name and the cards, until the container runs.
+    /// Claims the cards too, and holds both claims until the container runs.
     fn hold(&self, name: Lock) -> Result<Vec<Lock>, Error> {
-        let mut held = claim(&self.docker, &self.name, &self.access.cards)?;
+        let mut held = claim_cards(&self.docker, &self.name, &self.access.cards)?;
         held.push(name);
         Ok(held)
     }
 
     fn start(&self, entry: Entry, container: &Container, held: Vec<Lock>) -> Result<Session, Error> {
         enterable(&self.name, container)?;
-        // Also of one that somebody made and was interrupted: it has not run, and may lack it.
+        // One whose maker was interrupted has not run either, and may lack the file.
         if let Some(trust) = self.trust.as_ref().filter(|_| container.status.as_deref() == Some(CREATED)) {
             self.docker.run(trust, &self.name)?;
         }
@@ -143,11 +138,11 @@ impl Plan {
     }
 }
 
-/// Enters a container that is there, whatever it is made of; one that does not run is started. What it recorded of its
-/// configuration comes with it.
+/// Enters a container that is there, whatever its configuration, and starts it if it does not run. Also returns the configuration
+/// that it recorded.
 ///
 /// # Errors
-/// There is none of that name, or Docker cannot start it.
+/// There is no container of that name, or Docker cannot start it.
 pub fn enter_existing(
     cx: &Context,
     container: &str,
@@ -156,12 +151,12 @@ pub fn enter_existing(
 ) -> Result<(Session, Option<Configuration>), Error> {
     let named = name::checked("a container", container.to_owned())?;
     let docker = Docker::new(cx)?;
-    let (name, asked) = (Name::new(&docker, &named)?, Asked { terminal, command });
+    let (name, asked) = (NameClaim::new(&docker, &named)?, Asked { terminal, command });
     loop {
-        let main = name.try_lock()?;
+        let claimed = name.try_claim()?;
         let found = docker.container(&named)?.ok_or_else(|| Error::NoContainer { name: named.clone() })?;
         let recorded = Configuration::of(&found);
-        let session = match main {
+        let session = match claimed {
             _ if found.is_running() => {
                 Session { entry: Entry::Joined, attach: asked.exec(&docker, &named), held: Vec::new() }
             }
@@ -169,41 +164,11 @@ pub fn enter_existing(
                 name.wait()?;
                 continue;
             }
-            Some(main) => {
+            Some(claimed) => {
                 enterable(&named, &found)?;
-                asked.start(&docker, &named, Entry::Started, (&found, vec![main]))?
+                asked.start(&docker, &named, Entry::Started, (&found, vec![claimed]))?
             }
         };
         return Ok((session, recorded));
-    }
-}
-
-/// A container's name as something that one process at a time may start.
-struct Name {
-    name: String,
-    lock: PathBuf,
-    since: Instant,
-    /// From making a container to its running an engine takes as long as for any answer.
-    patience: Duration,
-}
-
-impl Name {
-    fn new(docker: &Docker, name: &str) -> Result<Self, Error> {
-        let lock = private_home(docker.cx())?.join(format!("container.{name}"));
-        Ok(Self { name: name.to_owned(), lock, since: Instant::now(), patience: docker.patience() })
-    }
-
-    fn try_lock(&self) -> Result<Option<Lock>, Error> {
-        Ok(Lock::try_acquire(&self.lock)?)
-    }
-
-    /// Until somebody else may have made or started it.
-    fn wait(&self) -> Result<(), Error> {
-        stop_if_interrupted()?;
-        if self.since.elapsed() > self.patience {
-            return Err(Error::Busy { name: self.name.clone(), seconds: self.patience.as_secs() });
-        }
-        std::thread::sleep(POLL);
-        Ok(())
     }
 }

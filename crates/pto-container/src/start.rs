@@ -8,7 +8,7 @@ use pto_platform::docker::Container;
 use pto_process::Invocation;
 use pto_store::{Lock, stop_if_interrupted};
 
-use crate::enter::POLL;
+use crate::claim::POLL;
 use crate::error::Error;
 use crate::session::{self, Entry, Session};
 
