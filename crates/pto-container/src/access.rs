@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::mount::Mount;
 use crate::series::Series;
 
-/// What a privileged container is, for whoever makes or enters one.
+/// What users have to know about a privileged container before they create or enter one.
 pub const PRIVILEGED: &str = "the container sees all devices and cards of this host";
-/// What manages cards or tells where the driver is, mounted where it is there: `npu-smi`, its library, the tool and the
-/// addresses of the cards' network, and where the driver was installed.
+/// Files of the host that are mounted if they exist: `npu-smi` with its library, the tool and the addresses of the cards' network,
+/// and the record of where the driver was installed.
 const MANAGEMENT: [&str; 7] = [
     "/usr/local/bin/npu-smi",
     "/usr/local/sbin/npu-smi",
@@ -28,16 +28,16 @@ const MANAGEMENT: [&str; 7] = [
     "/etc/ascend_filelist.info",
 ];
 
-/// What is asked for.
+/// How a container is to get at the NPUs, as somebody asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
-    /// Ascend Docker Runtime where the engine knows it, else privileged.
+    /// [`Mode::Ascend`] if the engine knows the runtime, else [`Mode::Privileged`].
     #[default]
     Auto,
-    /// Ascend Docker Runtime.
+    /// [`Mode::Ascend`].
     Ascend,
-    /// All devices of the host.
+    /// [`Mode::Privileged`].
     Privileged,
 }
 
@@ -54,13 +54,13 @@ impl FromStr for Access {
     }
 }
 
-/// What it comes to.
+/// How a container gets at the NPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// The runtime brings the driver and the cards that were selected, numbered from 0.
+    /// Ascend Docker Runtime gives it the driver and the selected cards, numbered from 0.
     Ascend,
-    /// Every device of the host is there, with the host's numbers.
+    /// It has every device of the host, with the host's numbers.
     Privileged,
 }
 
@@ -73,29 +73,30 @@ impl fmt::Display for Mode {
     }
 }
 
-/// A container's devices.
+/// The devices of a container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeviceAccess {
     /// How it gets at them.
     pub mode: Mode,
-    /// Whether that was not asked for, but follows from what the engine knows.
+    /// Whether the mode was chosen for [`Access::Auto`], by the runtimes that the engine knows.
     pub chosen: bool,
-    /// Physical cards.
+    /// The physical cards.
     pub cards: Vec<u32>,
-    /// The index of the first of them inside: `PYPTO_DEVICE`.
+    /// The number of the first card inside the container: `PYPTO_DEVICE`.
     pub device: u32,
-    /// Further devices.
+    /// Further device nodes.
     pub devices: Vec<String>,
-    /// What is mounted for them.
+    /// The files of the driver that are mounted.
     pub mounts: Vec<Mount>,
 }
 
 impl DeviceAccess {
-    /// What is asked for, on an engine and a host.
+    /// The access that is asked for, on this engine and host. `needs_driver` refuses a privileged container on a host without a
+    /// driver to mount.
     ///
     /// # Errors
     /// No card is named; the engine does not know the runtime that was asked for; a privileged container would have no driver.
-    pub fn choose(
+    pub(crate) fn choose(
         cx: &Context,
         info: &DockerInfo,
         asked: Access,
@@ -127,12 +128,12 @@ impl DeviceAccess {
         })
     }
 
-    /// The cards as they are listed: `2,3`.
-    pub fn card_list(&self) -> String {
+    /// The physical cards as a list: `2,3`.
+    pub(crate) fn card_list(&self) -> String {
         self.cards.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
     }
 
-    /// What its user has to know before it is created or entered.
+    /// What users have to know before the container is created or entered.
     pub fn announcement(&self) -> String {
         let (cards, device) = (self.card_list(), self.device);
         match self.mode {
@@ -167,7 +168,7 @@ impl DeviceAccess {
     }
 }
 
-/// Hosts with another processor have none. `missing` are devices that cards of the series have.
+/// Warns of link devices that the host lacks. Only hosts with an Arm processor have any.
 fn warn_of_missing(cx: &Context, info: &DockerInfo, missing: &[&&str]) {
     let machine = info.architecture.as_deref().and_then(|name| name.parse().ok());
     if missing.is_empty() || machine != Some(Machine::Aarch64) {

@@ -1,4 +1,4 @@
-//! The image, built on this machine.
+//! Building the image on this machine.
 
 use std::path::PathBuf;
 
@@ -18,37 +18,37 @@ use crate::settings;
 
 /// Where the vendor publishes CANN.
 const CANN_REPOSITORY: &str = "quay.io/ascend/cann";
-/// Below the directory that is sent to the engine.
+/// In the directory that is sent to the engine.
 const DOCKERFILE: &str = "docker/pypto_dev.Dockerfile";
-/// Our own program, below the same.
+/// This program, built for the image, in the same directory.
 const BINARY: &str = "target/release/xtask";
 
-/// An image as it is asked for. What is `None` is left to the `Dockerfile`.
+/// An image as somebody asks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildRequest {
-    /// What it is for.
+    /// The series of chips that it is for.
     pub series: Series,
-    /// Up to which stage.
+    /// The last stage to build.
     pub stage: Stage,
     /// Its name; else `pypto-dev:a3-sim`.
     pub tag: Option<String>,
     /// The directory that is sent to the engine: this repository.
     pub context: PathBuf,
-    /// Our program, below that directory; else `target/release/xtask`.
+    /// This program, in that directory; else `target/release/xtask`.
     pub binary: Option<PathBuf>,
-    /// Repository of the base.
+    /// The repository of the base; else the vendor's.
     pub cann_repository: Option<String>,
-    /// Tag of the base; else `PYPTO_CANN_TAG`.
+    /// The tag of the base; else `PYPTO_CANN_TAG`, else the one of the series.
     pub cann_tag: Option<String>,
-    /// Digest of the base; else that of what the tag stands for now.
+    /// The digest of the base; else the one that the tag stands for now.
     pub cann_digest: Option<String>,
     /// Further build arguments, `NAME=VALUE`.
     pub args: Vec<String>,
     /// Labels of the image, `NAME=VALUE`.
     pub labels: Vec<String>,
-    /// What processor it has to be for, as Docker names it: `arm64`; whatever the engine's is if nothing is said.
+    /// The processor that it has to be for, as Docker names it: `arm64`; `None` for whatever the engine's is.
     pub architecture: Option<String>,
-    /// The network of the build's commands, as Docker names it: `host` where the proxy listens on this machine alone.
+    /// The network of the build's commands, as Docker names it: `host` if the proxy only listens on this machine.
     pub network: Option<String>,
     /// The proxy of the build, instead of those of the environment; else `PYPTO_DOCKER_PROXY`.
     pub proxy: Option<String>,
@@ -57,7 +57,7 @@ pub struct BuildRequest {
 }
 
 impl BuildRequest {
-    /// With nothing said but where the files are.
+    /// A request with only the required parts.
     pub fn new(series: Series, context: PathBuf) -> Self {
         Self {
             series,
@@ -78,7 +78,7 @@ impl BuildRequest {
     }
 }
 
-/// A build that was thought through.
+/// A build that is ready to run: settings resolved, names and the host checked.
 #[derive(Debug, Clone)]
 pub struct BuildPlan {
     /// The image's name.
@@ -87,7 +87,7 @@ pub struct BuildPlan {
     pub base: String,
     /// The base's digest, if it is known.
     pub digest: Option<String>,
-    /// Checks of the host that fail, those that are skipped left out.
+    /// The checks of the host that fail, without the skipped ones.
     pub findings: Vec<Finding>,
     docker: Docker,
     words: Vec<String>,
@@ -99,7 +99,7 @@ impl BuildPlan {
     /// Asks the engine and looks at the directory; changes nothing.
     ///
     /// # Errors
-    /// A file is missing, a name is none, or the engine does not answer.
+    /// A file is missing, a name is malformed, or the engine does not answer.
     pub fn make(cx: &Context, request: &BuildRequest) -> Result<Self, Error> {
         let (series, stage) = (request.series, request.stage);
         let context = cx.cwd().join(&request.context);
@@ -144,13 +144,13 @@ impl BuildPlan {
         Ok(Self { tag, base, digest, findings: room.into_iter().collect(), docker, words, proxies, context })
     }
 
-    /// What finds out what the base's tag stands for now, where no digest was named.
+    /// The command that fetches the base, to find out its digest; `None` if the digest was named.
     pub fn pull(&self) -> Option<Invocation> {
         self.digest.is_none().then(|| self.docker.command(["pull", "--", &self.base]))
     }
 
-    /// The build of a base with this digest. Proxies are named, and their values come from the client's environment; Docker
-    /// keeps these out of the image.
+    /// The command that builds on a base with this digest. It only names proxies: their values come from the client's environment,
+    /// and Docker keeps them out of the image.
     pub fn command(&self, digest: &str) -> Invocation {
         let mut words = self.words.clone();
         words.extend(["--build-arg".to_owned(), format!("{DIGEST}={digest}")]);
@@ -159,7 +159,7 @@ impl BuildPlan {
         self.proxies.hand_on(self.docker.command(words))
     }
 
-    /// Fetches the base if its digest is not known, and builds. `on_line` is given what the client says.
+    /// Fetches the base if its digest is not known, and builds. `on_line` gets the client's output.
     ///
     /// # Errors
     /// The host has no room for it, the base cannot be fetched, or the build fails.
@@ -188,7 +188,7 @@ impl BuildPlan {
     }
 }
 
-/// The base that a series has if nobody says otherwise.
+/// The tag of a series' base, unless another one is asked for.
 fn default_tag(series: Series) -> &'static str {
     match series {
         Series::A3 => "9.2.0-a3-ubuntu22.04-py3.11-devel",
@@ -196,7 +196,7 @@ fn default_tag(series: Series) -> &'static str {
     }
 }
 
-/// BuildKit where the client has it: it leaves out stages that the target does not need, and keeps their caches.
+/// The words that begin a build: with BuildKit if the client has it, which skips stages that the target does not need.
 fn builder(docker: &Docker) -> Result<Vec<String>, Error> {
     let has_buildx = docker.question(["buildx", "version"]).run(docker.cx())?.success();
     if !has_buildx {
@@ -204,8 +204,8 @@ fn builder(docker: &Docker) -> Result<Vec<String>, Error> {
     }
     let help = docker.question(["buildx", "build", "--help"]).run(docker.cx())?.stdout;
     let mut words = vec!["buildx", "build", "--load"];
-    // An attestation beside the image makes its tag lead to an index, whose digest is not that of the image that was tested.
-    // Older ones make none and know no such option.
+    // With an attestation, the tag would lead to an index, whose digest is not that of the tested image. Older versions make no
+    // attestations and do not know the options.
     words.extend(
         ["--provenance=false", "--sbom=false"]
             .into_iter()

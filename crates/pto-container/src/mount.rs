@@ -1,4 +1,4 @@
-//! Mounts, in the form of the client's `--mount`.
+//! Mounts, in the form of the client's option `--mount`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,11 +10,12 @@ use serde::Serialize;
 pub enum MountKind {
     /// A path of the host.
     Bind,
-    /// A volume, which Docker fills with what the image has there when it is new.
+    /// A volume. Docker fills a new one with what the image has at its place.
     Volume,
 }
 
-/// A mount. `--mount` and not `--volume`: a path that is not there is refused, not made, and may hold a colon.
+/// A mount. Its option is `--mount`, not `--volume`, because that refuses a path that does not exist instead of creating it, and
+/// takes paths with a colon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mount {
     /// What it is.
@@ -29,24 +30,24 @@ pub struct Mount {
 
 impl Mount {
     /// A path of the host.
-    pub fn bind(source: &Path, target: impl Into<PathBuf>) -> Self {
+    pub(crate) fn bind(source: &Path, target: impl Into<PathBuf>) -> Self {
         let source = source.display().to_string();
         Self { kind: MountKind::Bind, source, target: target.into(), readonly: false }
     }
 
     /// A volume.
-    pub fn volume(name: impl Into<String>, target: impl Into<PathBuf>) -> Self {
+    pub(crate) fn volume(name: impl Into<String>, target: impl Into<PathBuf>) -> Self {
         Self { kind: MountKind::Volume, source: name.into(), target: target.into(), readonly: false }
     }
 
-    /// The same, not to be written.
+    /// The same, read-only.
     #[must_use]
-    pub fn readonly(self) -> Self {
+    pub(crate) fn readonly(self) -> Self {
         Self { readonly: true, ..self }
     }
 
     /// The value of `--mount`: one line of CSV.
-    pub fn option(&self) -> String {
+    pub(crate) fn option(&self) -> String {
         let kind = if self.kind == MountKind::Bind { "bind" } else { "volume" };
         let mut fields = vec![
             format!("type={kind}"),

@@ -1,4 +1,4 @@
-//! Chip series, and the stages of an image.
+//! Series of chips, and the stages of an image.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use pto_platform::Target;
 use serde::Serialize;
 
-/// What the container is for.
+/// The series of chips that a container is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Series {
@@ -38,13 +38,10 @@ impl Series {
 
     /// How PyPTO names it: `PYPTO_PLATFORM`.
     pub const fn platform(self) -> &'static str {
-        match self {
-            Self::A3 => "a2a3",
-            Self::A5 => "a5",
-        }
+        self.target().name()
     }
 
-    /// Devices that cards of this series talk to each other through, beside their own nodes.
+    /// The device nodes, besides the cards' own, through which cards of this series talk to each other.
     pub const fn link_devices(self) -> &'static [&'static str] {
         match self {
             Self::A3 => &[],
@@ -72,11 +69,11 @@ impl FromStr for Series {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// CANN, Python, build tools and ours.
+    /// CANN, Python, build tools and this program.
     Deps,
-    /// And GCC 15, which the CPU simulators are built with.
+    /// Adds GCC 15, which the CPU simulators are built with.
     Sim,
-    /// And PyPTO and pypto-lib, cloned and built.
+    /// Adds PyPTO and pypto-lib, cloned and built.
     Dist,
 }
 

@@ -5,9 +5,7 @@ mod support;
 use std::sync::Arc;
 
 use pto_checkout::JobLimits;
-use pto_container::{
-    Access, BuildPlan, BuildRequest, CheckId, DeviceAccess, Error, Plan, Request, Series, container_name,
-};
+use pto_container::{Access, BuildPlan, BuildRequest, CheckId, Error, Plan, Request, Series, container_name};
 use pto_context::{Event, Recorder};
 use pto_process::Invocation;
 use support::{Fake, checkouts, git, repository, values, words};
@@ -74,9 +72,8 @@ fn a_series_is_the_container_that_the_environment_names() {
     fake.host.var("PYPTO_CONTAINER_NAME", "mine");
     assert_eq!(container_name(&fake.cx(), Series::A5), "mine");
     assert_eq!(fake.plan(&Request::new(Series::A5, vec![1])).name, "mine");
-    let info = pto_platform::docker::DockerInfo::default();
     for access in [Access::Auto, Access::Privileged] {
-        let none = DeviceAccess::choose(&fake.cx(), &info, access, Series::A5, &[], false);
+        let none = Plan::make(&fake.cx(), &Request { access: Some(access), ..Request::new(Series::A5, Vec::new()) });
         assert!(matches!(none, Err(Error::NoCards)), "card 0 of nothing: {none:?}");
     }
 }
