@@ -118,17 +118,17 @@ fn one_fault_anywhere_while_the_registry_deletes_whole_images_is_mended() {
     let Some(bench) = Bench::start() else { return };
     bench.deletes_images(true);
     USUAL.set(&bench);
-    bench.promote(Finish::Begin).unwrap();
+    bench.promote(Action::Begin).unwrap();
     let requests = bench.gate.seen().len();
     println!("promotion, whole images are deleted: {requests} requests, {} runs", requests * KINDS.len());
     for (spoil, at) in every(&KINDS, requests) {
         let context = format!("{spoil:?} at request {at} of {requests}");
         USUAL.set(&bench);
         bench.spoil(spoil, at);
-        let first = bench.promote(Finish::Begin);
+        let first = bench.promote(Action::Begin);
         bench.pass();
-        let finish = if bench.record().before.is_some() { Finish::Resume } else { Finish::Begin };
-        bench.promote(finish).unwrap_or_else(|error| panic!("{context}: {first:?}, then {error}"));
+        let action = if bench.record().before.is_some() { Action::Resume } else { Action::Begin };
+        bench.promote(action).unwrap_or_else(|error| panic!("{context}: {first:?}, then {error}"));
         assert_eq!(bench.tags_now(), USUAL.end(), "{context}: {first:?}");
     }
 }

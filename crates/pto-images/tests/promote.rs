@@ -167,18 +167,18 @@ fn a_promotion_that_is_over_moves_nothing_more() {
     let Some(bench) = Bench::start() else { return };
     bench.tags(Some("one"), Some("zero"));
     bench.publication("new");
-    bench.promote(Finish::Begin).unwrap();
+    bench.promote(Action::Begin).unwrap();
     // A rollback, whose records are elsewhere.
     bench.move_by_hand(TAG, "one");
-    for finish in [Finish::Resume, Finish::Undo] {
-        assert!(matches!(bench.promote(finish), Err(Error::Over { .. })), "{finish:?}");
-        assert_eq!(bench.tags_now(), (Some("one"), Some("one")), "{finish:?}");
+    for action in [Action::Resume, Action::Undo] {
+        assert!(matches!(bench.promote(action), Err(Error::Over { .. })), "{action:?}");
+        assert_eq!(bench.tags_now(), (Some("one"), Some("one")), "{action:?}");
     }
     half_way(&bench);
-    bench.promote(Finish::Undo).unwrap();
-    let again = bench.promote(Finish::Undo).unwrap();
+    bench.promote(Action::Undo).unwrap();
+    let again = bench.promote(Action::Undo).unwrap();
     assert!(again.was_over && !again.promoted && again.moved.is_empty());
-    assert!(matches!(bench.promote(Finish::Resume), Err(Error::Over { .. })), "it was taken back");
+    assert!(matches!(bench.promote(Action::Resume), Err(Error::Over { .. })), "it was taken back");
     assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
 }
 
@@ -187,31 +187,31 @@ fn what_is_being_taken_back_is_not_turned_round() {
     let Some(bench) = Bench::start() else { return };
     half_way(&bench);
     bench.decide(|_, request| (request.method == "DELETE").then(|| Act::Answer(pto_loopback::Reply::status(403))));
-    let report = bench.promote(Finish::Undo).unwrap();
+    let report = bench.promote(Action::Undo).unwrap();
     assert!(report.problems()[0].contains("`--resume` tries again"), "{report:?}");
     bench.pass();
-    let report = bench.promote(Finish::Resume).unwrap();
+    let report = bench.promote(Action::Resume).unwrap();
     assert!(!report.promoted && report.problems().is_empty(), "{report:?}");
     assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
 
     // Nor before the tags are where they were.
     half_way(&bench);
     bench.decide(|_, request| moves(request, PREVIOUS).then_some(Act::Cut));
-    bench.promote(Finish::Undo).unwrap_err();
+    bench.promote(Action::Undo).unwrap_err();
     bench.pass();
     let begun = status(&bench.client(), &Names::new(TAG), Some(&bench.records())).unwrap().begun.unwrap();
     assert!(begun.taking_back && begun.outcome.is_none());
-    assert!(!bench.promote(Finish::Resume).unwrap().promoted);
+    assert!(!bench.promote(Action::Resume).unwrap().promoted);
     assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
 
     // Unless the request that moves `current` was heard late: then there is nothing to take back.
     half_way(&bench);
     bench.decide(|_, request| moves(request, PREVIOUS).then_some(Act::Cut));
-    bench.promote(Finish::Undo).unwrap_err();
+    bench.promote(Action::Undo).unwrap_err();
     bench.pass();
     bench.move_by_hand(TAG, "new");
-    assert!(matches!(bench.promote(Finish::Undo), Err(Error::Promoted { .. })));
-    assert!(bench.promote(Finish::Resume).unwrap().promoted);
+    assert!(matches!(bench.promote(Action::Undo), Err(Error::Promoted { .. })));
+    assert!(bench.promote(Action::Resume).unwrap().promoted);
     assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
 }
 
@@ -224,7 +224,7 @@ fn a_registry_that_deletes_images_with_all_their_tags_loses_none_that_counts() {
         bench.tags(current, previous);
         bench.publication("new");
         bench.deletes_images(true);
-        let report = bench.promote(Finish::Begin).unwrap();
+        let report = bench.promote(Action::Begin).unwrap();
         assert_eq!((bench.tags_now(), report.put_back.as_slice()), (expected, &[TAG.to_owned()][..]));
         assert!(report.problems().is_empty() && report.notes()[0].contains("put back"), "{report:?}");
         assert_eq!(report.temporary, Temporary::Removed);
@@ -235,15 +235,15 @@ fn a_registry_that_deletes_images_with_all_their_tags_loses_none_that_counts() {
         bench.tags(Some("one"), Some("zero"));
         bench.publication("new");
         bench.deletes_images_and_then_dies();
-        bench.promote(Finish::Begin).unwrap();
+        bench.promote(Action::Begin).unwrap();
         assert_eq!(bench.tags_now(), (None, Some("one")), "the fault is there");
         bench.pass();
         if resumed {
-            assert_eq!(bench.promote(Finish::Resume).unwrap().put_back, [TAG.to_owned()]);
+            assert_eq!(bench.promote(Action::Resume).unwrap().put_back, [TAG.to_owned()]);
             assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
         } else {
             bench.publication("other");
-            bench.promote(Finish::Begin).unwrap();
+            bench.promote(Action::Begin).unwrap();
             assert_eq!(bench.tags_now(), (Some("other"), Some("new")));
         }
     }
@@ -251,9 +251,9 @@ fn a_registry_that_deletes_images_with_all_their_tags_loses_none_that_counts() {
     bench.tags(Some("one"), None);
     bench.publication("new");
     bench.decide(|_, request| moves(request, TAG).then_some(Act::Cut));
-    bench.promote(Finish::Begin).unwrap_err();
+    bench.promote(Action::Begin).unwrap_err();
     bench.deletes_images(true);
-    assert_eq!(bench.promote(Finish::Undo).unwrap().put_back, [TAG.to_owned()]);
+    assert_eq!(bench.promote(Action::Undo).unwrap().put_back, [TAG.to_owned()]);
     assert_eq!(bench.tags_now(), (Some("one"), None));
 }
 
@@ -267,7 +267,7 @@ fn a_candidate_that_was_not_tested_is_not_promoted() {
     for tested in [bench.pushed("other").config.clone().into(), serde_json::Value::Null] {
         value["tested"] = tested;
         fs_err::write(&file, value.to_string()).unwrap();
-        let refused = bench.promote(Finish::Begin).unwrap_err();
+        let refused = bench.promote(Action::Begin).unwrap_err();
         assert!(matches!(&refused, Error::OtherRecords { found, .. } if found.contains("tested was")), "{refused}");
         assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
     }

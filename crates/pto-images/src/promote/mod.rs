@@ -11,6 +11,7 @@
 
 mod begin;
 mod moving;
+mod names;
 mod promotion;
 mod public;
 mod publish;
@@ -29,7 +30,7 @@ pub use names::Names;
 pub use promotion::{Action, Promotion};
 pub use public::Public;
 pub use publish::{Publication, PublicationReport};
-pub use record::{Before, Candidate, Entry, Kind, Outcome, Recipe, Record, Step};
+pub use record::{Candidate, Entry, Kind, Outcome, Recipe, Record, Step, TagDigests};
 pub use records::Records;
 pub use report::{Moved, PromotionReport, Temporary};
 pub use rollback::{Rollback, RollbackReport};

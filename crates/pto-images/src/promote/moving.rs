@@ -2,7 +2,7 @@
 
 use pto_context::{Context, Event};
 
-use super::record::{Before, Kind, Outcome, Record, Step};
+use super::record::{Kind, Outcome, Record, Step, TagDigests};
 use super::records::Records;
 use super::report::{Moved, PromotionReport};
 use super::state::State;
@@ -18,11 +18,11 @@ pub(super) struct Run<'a> {
     pub(super) client: &'a Client,
     pub(super) record: Record,
     pub(super) candidate: Manifest,
-    pub(super) before: Before,
+    pub(super) before: TagDigests,
     /// Where the tags led at the last look.
-    pub(super) now: Before,
+    pub(super) now: TagDigests,
     /// The same if nothing has happened since.
-    just_read: Option<Before>,
+    just_read: Option<TagDigests>,
     pub(super) moved: Vec<Moved>,
     /// Tags that the registry deleted along with others.
     pub(super) put_back: Vec<String>,
@@ -67,7 +67,7 @@ impl<'a> Run<'a> {
                     records.keep(&mut record, manifest)?;
                 }
                 let digest = |manifest: Option<Manifest>| manifest.map(|manifest| manifest.digest().clone());
-                let before = Before { current: digest(current), previous: digest(previous) };
+                let before = TagDigests { current: digest(current), previous: digest(previous) };
                 record.before = Some(before.clone());
                 records.save(&record)?;
                 (before.clone(), Some(before))
@@ -102,17 +102,16 @@ impl<'a> Run<'a> {
         let names = self.record.names();
         let now = match self.just_read.take() {
             Some(now) => now,
-            None => Before { current: self.digest(names.current())?, previous: self.digest(names.previous())? },
+            None => TagDigests { current: self.digest(names.current())?, previous: self.digest(names.previous())? },
         };
-        let (current, previous) = (now.current.clone(), now.previous.clone());
         self.now = now;
-        let state =
-            State::of(Kind::Promotion, &self.before, self.candidate.digest(), current.as_ref(), previous.as_ref());
+        let state = State::of(Kind::Promotion, &self.before, self.candidate.digest(), &self.now);
         if state != State::Foreign {
             return Ok(state);
         }
         let is_ours =
             |found: &Option<Digest>| *found == self.before.current || found.as_ref() == Some(self.candidate.digest());
+        let TagDigests { current, previous } = self.now.clone();
         let (tag, expected, found) = if is_ours(&current) {
             (names.previous(), self.before.previous.clone(), previous)
         } else {

@@ -33,7 +33,7 @@ pub struct Promotion {
 pub enum Action {
     /// Begin it. One that was begun already is refused.
     Begin,
-    /// Finish one that was begun, or take it back if there is a newer recipe by now.
+    /// Action one that was begun, or take it back if there is a newer recipe by now.
     Resume,
     /// Take back one that was begun.
     Undo,
@@ -55,14 +55,14 @@ impl Promotion {
     /// The same for a caller that holds the lock.
     pub(crate) fn run_locked(&self, cx: &Context, action: Action) -> Result<PromotionReport, Error> {
         let record = self.records.require()?;
-        self.check_begin(&record, finish)?;
+        self.check_begin(&record, action)?;
         // Taking back needs no recipe.
         let commit = if action == Action::Undo { None } else { Some(self.commit(&record)?) };
         let client = Client::new(cx, record.repository.clone(), self.registry.clone())?;
         let mut run = Run::open(cx, &self.records, &client, record)?;
         run.put_back()?;
         if let Some(outcome) = run.record.outcome() {
-            return self.tidy(run, outcome, finish);
+            return self.tidy(run, outcome, action);
         }
         let Some(commit) = commit else { return run.undo(None) };
         // Whoever began to take it back meant that. If the tags have arrived all the same, there is nothing to take back.
@@ -82,8 +82,8 @@ impl Promotion {
         run.conclude(Outcome::Promoted, Some(public))
     }
 
-    fn check_begin(&self, record: &Record, finish: Finish) -> Result<(), Error> {
-        let is_begin = finish == Finish::Begin;
+    fn check_begin(&self, record: &Record, action: Action) -> Result<(), Error> {
+        let is_begin = action == Action::Begin;
         if is_begin && record.kind == Kind::Promotion && record.is_over() {
             return Err(self.over());
         }
@@ -95,7 +95,7 @@ impl Promotion {
 
     /// What is left once the tags that count are where they belong. They are not moved any more: what has moved them since, a
     /// rollback perhaps, was meant.
-    fn tidy(&self, mut run: Run<'_>, outcome: Outcome, finish: Finish) -> Result<PromotionReport, Error> {
+    fn tidy(&self, mut run: Run<'_>, outcome: Outcome, action: Action) -> Result<PromotionReport, Error> {
         let was_over = run.record.is_over();
         let state = match run.state() {
             Err(Error::MovedByOther { .. }) => State::Foreign,
@@ -105,13 +105,13 @@ impl Promotion {
             Outcome::Promoted => state == State::Done,
             Outcome::TakenBack => state != State::Foreign && (state != State::Done || run.is_repetition()),
         };
-        match (outcome, finish) {
-            (Outcome::Promoted, Finish::Undo) if stands && !run.is_repetition() => {
+        match (outcome, action) {
+            (Outcome::Promoted, Action::Undo) if stands && !run.is_repetition() => {
                 return Err(Error::Promoted { tag: run.record.tag });
             }
-            (Outcome::Promoted, Finish::Undo) => return Err(self.over()),
+            (Outcome::Promoted, Action::Undo) => return Err(self.over()),
             // Its end was to be as before.
-            (Outcome::TakenBack, Finish::Resume) if was_over => return Err(self.over()),
+            (Outcome::TakenBack, Action::Resume) if was_over => return Err(self.over()),
             _ if was_over && !stands => return Err(self.over()),
             _ => {}
         }

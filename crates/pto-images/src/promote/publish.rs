@@ -114,7 +114,7 @@ impl Publication {
         let docker = client.docker();
         docker.run(&client.command(["tag", "--", self.tested.as_str(), &reference]), &reference)?;
         let pushed = self.push(cx, &client, &reference);
-        // Before the name is removed: the engine forgets the digest of the upload along with it.
+        // TagDigests the name is removed: the engine forgets the digest of the upload along with it.
         let local = self.local(&client)?;
         self.forget_names(cx, &client)?;
         pushed?;

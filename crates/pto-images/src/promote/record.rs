@@ -186,7 +186,7 @@ pub enum Outcome {
     TakenBack,
 }
 
-impl Before {
+impl TagDigests {
     /// Whether `previous` is moved: a rollback leaves it alone, and so does a promotion of what is current already, or of the
     /// first image.
     pub(crate) fn moves_previous(&self, kind: Kind, candidate: &Digest) -> bool {

@@ -20,22 +20,16 @@ pub enum State {
 }
 
 impl State {
-    /// Compares what the tags lead to with what they led to, and with what `current` is to lead to.
-    pub fn of(
-        kind: Kind,
-        before: &Before,
-        candidate: &Digest,
-        current: Option<&Digest>,
-        previous: Option<&Digest>,
-    ) -> Self {
+    /// Compares where the tags lead now with where they led before. `candidate` is where `current` is to lead.
+    pub(crate) fn of(kind: Kind, before: &TagDigests, candidate: &Digest, now: &TagDigests) -> Self {
         let end = before.end(kind, candidate);
-        if current == Some(candidate) && previous == end.previous.as_ref() {
+        if *now == end {
             Self::Done
-        } else if current != before.current.as_ref() {
+        } else if now.current != before.current {
             Self::Foreign
-        } else if previous == end.previous.as_ref() && before.moves_previous(kind, candidate) {
+        } else if now.previous == end.previous && before.moves_previous(kind, candidate) {
             Self::PreviousMoved
-        } else if previous == before.previous.as_ref() {
+        } else if now.previous == before.previous {
             Self::NotStarted
         } else {
             Self::Foreign

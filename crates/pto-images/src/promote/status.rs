@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::record::{Kind, Outcome, Record};
+use super::names::Names;
+use super::record::{Kind, Outcome, Record, TagDigests};
 use super::records::Records;
 use super::state::State;
 use super::tags::Tags;
