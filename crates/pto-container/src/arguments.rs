@@ -1,11 +1,12 @@
-//! Arguments of the Dockerfile that somebody gives besides ours.
+//! Build arguments that users give besides ours.
 
 use crate::error::Error;
 
 /// The argument with the base's digest, which may be known only after a pull.
 pub(crate) const DIGEST: &str = "CANN_DIGEST";
 
-/// What is given, `NAME=VALUE`, besides our own: none of those with another value, of which one would win silently.
+/// The arguments of `given`, `NAME=VALUE`, that are not among our `own`. One of our own with another value is refused: Docker would
+/// silently take one of the two.
 pub(crate) fn further(given: &[String], own: &[String], digest: Option<&str>) -> Result<Vec<String>, Error> {
     let mut further = Vec::new();
     for pair in given {

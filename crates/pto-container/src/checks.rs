@@ -1,4 +1,4 @@
-//! What a host has to be like before a container is made or started on it.
+//! The checks of a host before a container is created or started on it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,13 +22,13 @@ use crate::series::Series;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckId {
-    /// The image is for this processor.
+    /// The image is for the host's processor.
     Architecture,
-    /// There is room for an image.
+    /// The engine has room for an image.
     Disk,
-    /// The cards are there.
+    /// The host has the cards.
     Card,
-    /// No other container has them.
+    /// No other running container has them.
     CardInUse,
     /// The host's driver was tested with the image's CANN.
     DriverPair,
@@ -49,8 +49,8 @@ impl CheckId {
         }
     }
 
-    /// Whether one may go on without it. No image runs on another processor, and a card that two containers have fails in
-    /// both, so these two are final.
+    /// Whether users may skip it. Two checks are final: no image runs on another processor, and a card that two containers have
+    /// fails in both.
     pub const fn may_be_skipped(self) -> bool {
         !matches!(self, Self::Architecture | Self::CardInUse)
     }
@@ -74,7 +74,7 @@ impl FromStr for CheckId {
 /// A check that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Which.
+    /// The check.
     pub check: CheckId,
     /// What was found and what was expected.
     pub found: String,
@@ -82,7 +82,7 @@ pub struct Finding {
     pub remedy: String,
 }
 
-/// The host, the image, and what is wanted of them.
+/// What is checked: the host and the image, for a container with this name and access.
 pub(crate) struct Subject<'a> {
     pub(crate) cx: &'a Context,
     pub(crate) docker: &'a Docker,
@@ -94,7 +94,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Every check that fails.
+    /// Runs all checks and returns those that fail. On an engine of another machine, only what the engine itself knows is checked.
     pub(crate) fn examine(&self) -> Result<Vec<Finding>, Error> {
         let mut findings = Vec::new();
         findings.extend(self.architecture());
@@ -113,8 +113,8 @@ impl Subject<'_> {
         other_processor("the image", image, host)
     }
 
-    /// What is not here has to be fetched. Of one that is here the container's volumes take copies of what it has in their
-    /// places.
+    /// Room to fetch an image that is not on this machine. One that is needs room too: new volumes are filled with copies of its
+    /// directories.
     fn disk(&self) -> Option<Finding> {
         let free = disk::free(self.cx, self.docker, self.info)?;
         let (needed, why) = match self.image {
@@ -139,7 +139,8 @@ impl Subject<'_> {
         })
     }
 
-    /// What cannot be compared is said: a pair that does not fit shows itself only when the AICPU is used.
+    /// Warns if the versions cannot be compared, because nothing else would show it: a pair that does not fit works until the AICPU
+    /// is used.
     fn pair(&self) -> Option<Finding> {
         let (cann, driver, machine) = match self.versions(self.image?) {
             Ok(versions) => versions,
@@ -173,7 +174,7 @@ impl Subject<'_> {
         })
     }
 
-    /// CANN, driver and processor, or what is not known of them.
+    /// CANN, driver and processor, or which of them is not known and why.
     fn versions(&self, image: &Image) -> Result<(Version, Version, Machine), String> {
         let cann = cann_of(image).ok_or("the image does not say its CANN (`PYPTO_CANN_TAG`)")?;
         let file = driver_root(self.cx).join("version.info");
@@ -194,7 +195,7 @@ impl Subject<'_> {
         })
     }
 
-    /// Neighbouring cards of A3 are the two dies of one chip, which share where the AICPU's program is kept.
+    /// Cards 2n and 2n + 1 of A3 are the two dies of one chip, which share one place for the AICPU's program.
     fn warn_of_pairs(&self, name: &str, cards: &[u32]) {
         for card in self.access.cards.iter().filter(|&&card| cards.contains(&(card ^ 1))) {
             let message = format!(
@@ -207,12 +208,13 @@ impl Subject<'_> {
     }
 }
 
-/// What the images with legacy tags have.
+/// The CANN of the images with legacy tags.
 const LEGACY_CANN: &str = "9.0.0";
-/// What the room is for that an image takes which is not here.
+/// Why an image that is not on this machine needs room.
 pub(crate) const TO_FETCH: &str = "for an image that has to be fetched and unpacked, or built";
 
-/// A card in two containers fails in both. `other` is given each running container that has none of the cards, and its own.
+/// The finding if another running container has one of the cards. `other` gets each running container that has none of them, with
+/// its own cards.
 pub(crate) fn in_use(
     docker: &Docker,
     name: &str,
@@ -237,7 +239,7 @@ pub(crate) fn in_use(
     }))
 }
 
-/// What is said of an image that this host cannot run; `what` names it.
+/// The finding if an image is for another processor than the host's; `what` names the image.
 pub(crate) fn other_processor(what: &str, image: &str, host: &str) -> Option<Finding> {
     (processor(image)? != processor(host)?).then(|| Finding {
         check: CheckId::Architecture,
@@ -246,7 +248,7 @@ pub(crate) fn other_processor(what: &str, image: &str, host: &str) -> Option<Fin
     })
 }
 
-/// What is said of a disk that is too full for an image.
+/// The finding for a disk with less room than an image needs; `why` says what needs it.
 pub(crate) fn no_room((free, needed): (u64, u64), why: &str, info: &DockerInfo) -> Finding {
     let place = info.root_dir.as_deref().unwrap_or("/var/lib/docker");
     Finding {
@@ -256,7 +258,7 @@ pub(crate) fn no_room((free, needed): (u64, u64), why: &str, info: &DockerInfo) 
     }
 }
 
-/// The cards a container has: what we recorded counts, since a privileged one sees all.
+/// The cards of a container. The ones that it recorded count first, since a privileged container sees all cards.
 fn cards_of(container: &Container) -> Vec<u32> {
     let recorded = Configuration::of(container).and_then(|it| it.cards().map(str::to_owned));
     match recorded {
@@ -265,8 +267,8 @@ fn cards_of(container: &Container) -> Vec<u32> {
     }
 }
 
-/// The CANN release of an image, by the tag of its base: `9.2.0-950-ubuntu22.04-py3.11-devel`. The images that were published
-/// before they said so are told by their own tags.
+/// The CANN release of an image, by the tag of its base: `9.2.0-950-ubuntu22.04-py3.11-devel`. Older published images do not name
+/// their base and are recognized by their own tags.
 fn cann_of(image: &Image) -> Option<Version> {
     let is_legacy = |name: &String| name.rsplit_once(':').is_some_and(|(_, tag)| is_legacy_tag(tag));
     match image.env("PYPTO_CANN_TAG") {
@@ -276,7 +278,7 @@ fn cann_of(image: &Image) -> Option<Version> {
     }
 }
 
-/// `a3-dist` and those with a date.
+/// Whether it is `a3-dist`, or that with a date.
 fn is_legacy_tag(tag: &str) -> bool {
     tag.strip_prefix("a3-dist").is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
@@ -285,7 +287,7 @@ fn is_card(name: &str) -> bool {
     name.strip_prefix("davinci").is_some_and(|index| !index.is_empty() && index.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// By Docker's name (`arm64`) or the kernel's (`aarch64`).
+/// A processor by Docker's name (`arm64`) or the kernel's (`aarch64`).
 fn processor(name: &str) -> Option<Machine> {
     name.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! What a container was made of, recorded in its labels and compared before anybody enters it.
+//! The configuration of a container, recorded in its labels and compared before anybody enters it.
 
 use std::collections::BTreeMap;
 
@@ -14,25 +14,25 @@ use crate::sources::Sources;
 const PREFIX: &str = "ptokit.container.";
 /// The name of the image.
 const IMAGE: &str = "image";
-/// Which image the container was made of, whatever its name stands for by now.
+/// The id of the image that the container was created from: the image's name may stand for another one by now.
 const IMAGE_ID: &str = "image-id";
 /// How it gets at the NPUs.
 const ACCESS: &str = "access";
 const CARDS: &str = "cards";
 
-/// What a container is made of, by name. Proxies are not part of it: they are secrets, and may change.
+/// What a container is created with, as named values. Proxies are not part of it: they are secrets, and may change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Configuration(BTreeMap<String, String>);
 
-/// One thing that is not as it is asked for.
+/// A value that differs from the one that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What: `image`, `pypto`, `cache`, `cards`, ...
+    /// Its name: `image`, `pypto`, `cache`, `cards`, ...
     pub what: String,
-    /// What the container has; `None` where it has none, or an older version of this program recorded none.
+    /// The container's value; `None` if it has none, or if an older version of this program did not record it.
     pub recorded: Option<String>,
-    /// What is asked for.
+    /// The value that is asked for.
     pub asked: Option<String>,
 }
 
@@ -59,30 +59,30 @@ impl Configuration {
         Self(all)
     }
 
-    /// What a container recorded; `None` where it has no record.
+    /// The configuration that a container recorded; `None` if it has none.
     pub fn of(container: &Container) -> Option<Self> {
         let ours = container.labels.iter().filter_map(|(name, value)| Some((name.strip_prefix(PREFIX)?, value)));
         let all: BTreeMap<_, _> = ours.map(|(name, value)| (name.to_owned(), value.clone())).collect();
         (!all.is_empty()).then_some(Self(all))
     }
 
-    /// How it gets at the NPUs, as it was recorded.
+    /// The recorded way to the NPUs.
     pub fn access(&self) -> Option<&str> {
         self.0.get(ACCESS).map(String::as_str)
     }
 
-    /// The physical cards, as they were recorded: `2,3`.
+    /// The recorded physical cards: `2,3`.
     pub fn cards(&self) -> Option<&str> {
         self.0.get(CARDS).map(String::as_str)
     }
 
-    /// The labels.
+    /// The labels that record it.
     pub(crate) fn labels(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|(name, value)| format!("{PREFIX}{name}={value}"))
     }
 
-    /// What is asked for and recorded otherwise, in the order of the names. An image that is asked for and not on this
-    /// machine cannot be compared by its id, and one of another name is another one whatever its id.
+    /// The values that differ, in the order of their names. The image's id is compared only if it is known and the image's name is
+    /// the same: an image of another name differs anyway.
     pub fn differences(&self, asked: &Self) -> Vec<Difference> {
         let names = self.0.keys().chain(asked.0.keys().filter(|name| !self.0.contains_key(*name)));
         let has_id = asked.0.contains_key(IMAGE_ID) && self.0.get(IMAGE) == asked.0.get(IMAGE);
@@ -101,7 +101,7 @@ impl Configuration {
 impl Difference {
     /// One line for people.
     pub fn text(&self) -> String {
-        // Anybody can give a container labels.
+        // A label may be anybody's and hold anything.
         let shown = |value: &String| value.replace(char::is_control, "\u{fffd}");
         let value =
             |value: &Option<String>| value.as_ref().map_or("nothing".to_owned(), |value| format!("`{}`", shown(value)));

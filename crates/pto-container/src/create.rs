@@ -1,4 +1,4 @@
-//! The command that makes a container.
+//! The commands that create a container.
 
 use std::path::PathBuf;
 
@@ -17,15 +17,14 @@ use crate::sources::Sources;
 /// Where images keep caches.
 const CACHE: &str = "/opt/pypto/cache";
 
-/// Where git finds which trees it may trust. Versions before 2.38, as Ubuntu 22.04 has one, take that from files alone and not
-/// from `GIT_CONFIG_COUNT`; those since 2.32 let the file be named.
+/// The file that tells git which trees it may trust. Before 2.38, and Ubuntu 22.04 has an older one, git takes that only from files
+/// and not from `GIT_CONFIG_COUNT`. Since 2.32 the file can be named.
 const TRUST_DIR: &str = "/etc";
 const TRUST: &str = "ptokit-gitconfig";
-/// The file that it takes the place of.
+/// The file that git would read instead.
 const SYSTEM_CONFIGURATION: &str = "/etc/gitconfig";
 
-/// `docker create` with everything that is asked for. Proxies are named, and their values come from the client's
-/// environment.
+/// `docker create` with everything that is asked for. It only names proxies: their values come from the client's environment.
 pub(crate) fn create(
     docker: &Docker,
     (series, terminal): (Series, bool),
@@ -36,7 +35,7 @@ pub(crate) fn create(
 ) -> Invocation {
     let mut args = vec!["create".to_owned(), "--name".to_owned(), settings.name.clone(), "--interactive".to_owned()];
     args.extend(terminal.then(|| "--tty".to_owned()));
-    // What is missing is fetched before, where its size can be compared with the room there is.
+    // A missing image is fetched in a step before, after the check for room.
     args.push("--pull=never".to_owned());
     args.extend(access.options());
     args.push(format!("--shm-size={}", settings.shm_size));
@@ -51,7 +50,7 @@ pub(crate) fn create(
     settings.proxies.hand_on(docker.question(args))
 }
 
-/// What puts the file with the trusted trees into a container that was made and has not run; `None` if there are none.
+/// The command that copies the file with the trusted trees into a container that has not run yet; `None` if there are none.
 pub(crate) fn trust(docker: &Docker, name: &str, sources: &Sources) -> Result<Option<Invocation>, Error> {
     if sources.trusted.is_empty() {
         return Ok(None);
@@ -61,7 +60,7 @@ pub(crate) fn trust(docker: &Docker, name: &str, sources: &Sources) -> Result<Op
     Ok(Some(copy.stdin(Stdin::Bytes(archive))))
 }
 
-/// The same for a shell, which has no archive at hand.
+/// The same as a line for a shell, which also makes the archive that the client gets on standard input.
 pub(crate) fn trust_line(copy: &Invocation, trees: &[PathBuf]) -> String {
     let text = shell_word(&trust_text(trees));
     let make = format!("printf %s {text} > \"$d/{TRUST}\" && chmod 644 \"$d/{TRUST}\"");
@@ -75,7 +74,7 @@ fn trust_text(trees: &[PathBuf]) -> String {
     format!("[include]\n\tpath = {SYSTEM_CONFIGURATION}\n") + &trees.collect::<String>()
 }
 
-/// A tar archive of one file, which is root's and everybody may read.
+/// A tar archive with one file that belongs to root and that everybody may read.
 fn archive(name: &str, text: &str) -> std::io::Result<Vec<u8>> {
     let mut header = tar::Header::new_gnu();
     header.set_size(text.len() as u64);
@@ -85,7 +84,7 @@ fn archive(name: &str, text: &str) -> std::io::Result<Vec<u8>> {
     archive.into_inner()
 }
 
-/// What PyPTO reads, and which trees of the host git may trust in here: root of the container is not their owner.
+/// The variables that PyPTO reads, and those that tell git to trust the host's trees, which do not belong to the container's root.
 fn env(series: Series, sources: &Sources, access: &DeviceAccess) -> Vec<String> {
     let mut env = vec![
         format!("PYPTO_PLATFORM={}", series.platform()),

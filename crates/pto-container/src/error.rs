@@ -1,4 +1,4 @@
-//! Why a container is not made or entered, whose it is, and what to do about it.
+//! Why a container is not created or entered, whose fault that is, and what to do about it.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub enum Error {
         /// The card.
         card: u32,
     },
-    /// A variable with a value that is none of those it may have.
+    /// A variable does not have one of the values that it may have.
     #[error("`{variable}` is `{value}`; {expected}")]
     BadVariable {
         /// The variable.
@@ -38,13 +38,13 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// No size.
+    /// A text that is not a size.
     #[error("`{size}` is no size of `/dev/shm`; expected a number and a unit, as in `16g`")]
     BadSize {
         /// What was given.
         size: String,
     },
-    /// No address of a proxy. It may hold a password, so it is not shown.
+    /// A text that is not the address of a proxy. It may hold a password, so it is not shown.
     #[error("the proxy that was given is no address; expected `http://HOST:PORT`")]
     BadProxy,
     /// A path that cannot be handed to Docker's client as it is.
@@ -85,7 +85,7 @@ pub enum Error {
         /// Which.
         findings: Vec<Finding>,
     },
-    /// The container is made of something else than what is asked for.
+    /// The container has another configuration than the one that is asked for.
     #[error("container `{name}` is not as it is asked for:{}", listed(.differences))]
     Differs {
         /// The container.
@@ -95,7 +95,7 @@ pub enum Error {
         /// In what.
         differences: Vec<Difference>,
     },
-    /// The container says nothing of what it is made of.
+    /// The container did not record its configuration.
     #[error("container `{name}` has no record of its configuration: it is older, or somebody else's")]
     NoRecord {
         /// The container.
@@ -103,7 +103,7 @@ pub enum Error {
         /// Docker's word for what it does: `running`, `paused`.
         status: Option<String>,
     },
-    /// The container is there and cannot be entered as it is.
+    /// The container exists and cannot be entered in its present state.
     #[error("container `{name}` is {status}")]
     NotEnterable {
         /// The container.
@@ -111,7 +111,7 @@ pub enum Error {
         /// Docker's word: `paused`, `restarting`.
         status: String,
     },
-    /// The container was started, and its main program has come to its end.
+    /// The container was started, and its main program ended at once.
     #[error("container `{name}` was started and has ended at once{}{}", with_code(*.exit_code), without_input(*.takes_input))]
     Ended {
         /// The container.
@@ -127,7 +127,7 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// Somebody else makes or starts it, and does not come to an end.
+    /// Another process creates or starts it, and does not finish.
     #[error("another process has been making or starting container `{name}` for {seconds} s")]
     Busy {
         /// The container.
@@ -135,7 +135,7 @@ pub enum Error {
         /// How long that was waited for.
         seconds: u64,
     },
-    /// Somebody else starts a container with one of the cards, and does not come to an end.
+    /// Another process starts a container with one of the cards, and does not finish.
     #[error("another process has been starting a container with card {} for {seconds} s", numbers(.cards))]
     CardBusy {
         /// The cards that were asked for.
@@ -143,7 +143,7 @@ pub enum Error {
         /// How long that was waited for.
         seconds: u64,
     },
-    /// Our own program was built before what is there now.
+    /// The program for the image is older than its sources.
     #[error("`{}` is older than `{}`, which it was built from", .program.display(), .source_file.display())]
     OldProgram {
         /// The program.
@@ -151,13 +151,13 @@ pub enum Error {
         /// A source that was changed or removed since.
         source_file: PathBuf,
     },
-    /// A digest that is none.
+    /// A text that is not a digest.
     #[error("`{digest}` is no digest of an image, expected `sha256:` and 64 hexadecimal digits")]
     BadDigest {
         /// What was given.
         digest: String,
     },
-    /// An argument of the build that has an option of its own.
+    /// A build argument contradicts the option that sets it.
     #[error("the build argument `{name}` is `{asked}` and has to be `{needed}`")]
     OtherArgument {
         /// The argument.
@@ -184,13 +184,13 @@ pub enum Error {
     /// The file with the trusted trees could not be packed.
     #[error("cannot pack the list of trees that git may trust inside")]
     Archive(#[source] std::io::Error),
-    /// A checkout.
+    /// A checkout could not be read.
     #[error(transparent)]
     Checkout(#[from] pto_checkout::Error),
-    /// Docker.
+    /// Docker did not do its work.
     #[error(transparent)]
     Docker(#[from] pto_docker::Error),
-    /// The lock of a container's name.
+    /// A container's name could not be locked.
     #[error("cannot lock the name of a container")]
     Lock(#[from] pto_store::Error),
     /// The client could not be started.
@@ -257,7 +257,7 @@ impl Error {
         })
     }
 
-    /// What removes a container that is not as it is asked for, so that the same request makes a new one.
+    /// What to save, and the command that removes a container which differs, so that the same request can create a new one.
     pub fn removal(&self) -> Option<(String, String)> {
         match self {
             Self::Differs { name, status, .. } | Self::NoRecord { name, status } => {
@@ -267,7 +267,7 @@ impl Error {
         }
     }
 
-    /// Whose it is.
+    /// Whose fault it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Docker(error) => error.fault(),
@@ -286,7 +286,21 @@ impl Error {
             | Self::CardBusy { .. }
             | Self::Lock(_)
             | Self::Process(_) => Fault::Machine,
-            _ => Fault::Input,
+            Self::NoCards
+            | Self::CardTwice { .. }
+            | Self::BadVariable { .. }
+            | Self::BadName { .. }
+            | Self::BadSize { .. }
+            | Self::BadProxy
+            | Self::NotText { .. }
+            | Self::NotAWorkspace { .. }
+            | Self::NoContainer { .. }
+            | Self::OldProgram { .. }
+            | Self::BadDigest { .. }
+            | Self::OtherArgument { .. }
+            | Self::NoBuildFile { .. }
+            | Self::NoDigest { .. }
+            | Self::Checkout(_) => Fault::Input,
         }
     }
 }
@@ -319,7 +333,7 @@ fn keep_first(name: &str) -> String {
     )
 }
 
-/// An image to keep a container's files in: its name has no capitals, which a container's may have.
+/// A name for an image that keeps a container's files. It has no capitals, which a container's name may have.
 fn kept(name: &str) -> String {
     format!("{}:kept", name.to_ascii_lowercase())
 }
@@ -332,7 +346,7 @@ fn without_input(takes_input: bool) -> &'static str {
     if takes_input { "" } else { ": it was made without `--interactive`, so a shell in it has nothing to read" }
 }
 
-/// Docker does not stop what is paused, and removes nothing that is alive.
+/// The command that removes a container. Docker does not stop a paused one, and removes a living one only with `--force`.
 fn remove(name: &str, status: Option<&str>) -> String {
     match status {
         Some("running") => format!("docker stop {name} && docker rm {name}"),

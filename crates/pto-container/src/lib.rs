@@ -1,9 +1,9 @@
 //! The development container: its image built, the container created, compared with what is asked for, and re-entered.
 //!
-//! A [`Request`] is what somebody asks for. A [`Plan`] is what comes of it on this host: the checkouts that are mounted and
-//! where, how the container gets at the NPUs, and the command that would create it, with its configuration recorded in
-//! labels. [`Plan::enter`] creates the container, or compares the one that is there and enters it; it never changes one.
-//! The last step, the session, takes the place of this process: see [`Session::begin`].
+//! A [`Request`] is what somebody asks for. A [`Plan`] is what that means on this host: which checkouts are mounted and where, how
+//! the container gets at the NPUs, and the command that would create it, with its configuration recorded in labels.
+//! [`Plan::enter`] creates the container, or compares the one that is there and enters it; it never changes one. The last step,
+//! [`Session::begin`], replaces this process by the session.
 //!
 //! This crate must not know kernels, registries, nor the command line.
 //!

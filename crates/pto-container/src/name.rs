@@ -1,13 +1,13 @@
-//! Names that go into command lines: what Docker takes, said before it is asked.
+//! Names that go into command lines, checked before Docker is asked.
 
 use crate::error::Error;
 
-/// A volume and our lock of a container's name are files of that name, with something before or after it.
+/// Volumes, and our locks of containers' names, are files named by it and a little more. A file's name may have 255 bytes.
 const LONGEST: usize = 240;
-/// Of a repository, a tag and a digest together.
+/// The longest repository, tag and digest together.
 const LONGEST_IMAGE: usize = 255 + 1 + 128 + 1 + 71;
 
-/// A name of a container or a volume.
+/// Checks the name of a container or a volume.
 pub(crate) fn checked(what: &'static str, name: String) -> Result<String, Error> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
     let first = name.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -15,8 +15,8 @@ pub(crate) fn checked(what: &'static str, name: String) -> Result<String, Error>
     if first && short && name.chars().all(fits) { Ok(name) } else { Err(Error::BadName { what, name }) }
 }
 
-/// An image's name. Docker says what is wrong with one; it only must not be taken for an option, and it has no user, whose
-/// password would be said again.
+/// Checks an image's name, and leaves most to Docker. Here it only must not look like an option, and must not have a user, whose
+/// password messages would repeat.
 pub(crate) fn image(name: String) -> Result<String, Error> {
     if let Some((_, place)) = name.split("@sha256:").next().and_then(|image| image.rsplit_once('@')) {
         return Err(Error::BadName { what: "an image", name: format!("***@{place}") });
@@ -27,7 +27,7 @@ pub(crate) fn image(name: String) -> Result<String, Error> {
     Ok(name)
 }
 
-/// A digest of a base.
+/// Checks a digest.
 pub(crate) fn digest(digest: String) -> Result<String, Error> {
     let hex = digest.strip_prefix("sha256:").unwrap_or_default();
     let fits = hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));

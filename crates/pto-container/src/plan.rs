@@ -1,4 +1,4 @@
-//! What a request comes to on this host.
+//! The plan for a request on this host.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::request::Request;
 use crate::settings::Settings;
 use crate::sources::Sources;
 
-/// A container that would be made, and how.
+/// A container, and how to create and enter it on this host.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The container's name.
@@ -28,13 +28,13 @@ pub struct Plan {
     pub image: String,
     /// How it gets at the NPUs.
     pub access: DeviceAccess,
-    /// What will be recorded, and compared with what is there.
+    /// What the container records when it is created; one that is there is compared with it.
     pub configuration: Configuration,
-    /// Checks of the host that fail, those that are skipped included.
+    /// The checks of the host that fail, with the skipped ones.
     pub findings: Vec<Finding>,
     pub(crate) docker: Docker,
     pub(crate) create: Invocation,
-    /// What completes a container that was made and has not run yet.
+    /// The command that gives a container which has not run yet its list of trusted trees.
     pub(crate) trust: Option<Invocation>,
     pub(crate) trusted: Vec<PathBuf>,
     pub(crate) terminal: bool,
@@ -47,7 +47,7 @@ impl Plan {
     /// Asks the engine and the host; changes nothing.
     ///
     /// # Errors
-    /// What is asked for makes no sense, the engine does not answer, or the way to the NPUs that was asked for is closed.
+    /// The request is not valid, the engine does not answer, or the NPUs cannot be reached the way that was asked for.
     pub fn make(cx: &Context, request: &Request) -> Result<Self, Error> {
         let settings = Settings::of(cx, request)?;
         let docker = Docker::new(cx)?;
@@ -95,12 +95,12 @@ impl Plan {
         })
     }
 
-    /// What makes the container, whether there is one already or not.
+    /// The command that creates the container, whether or not it exists already.
     pub fn create(&self) -> &Invocation {
         &self.create
     }
 
-    /// What fetches the image, where it is not here.
+    /// The command that fetches the image; `None` if it is on this machine.
     ///
     /// # Errors
     /// Its name leads to no registry.
@@ -112,12 +112,12 @@ impl Plan {
         }
     }
 
-    /// What its user has to know before it is made or entered.
+    /// What users have to know before the container is created or entered.
     pub fn announcement(&self) -> String {
         self.access.announcement()
     }
 
-    /// The checks that fail and that nobody wants to skip.
+    /// The checks of the host that fail, without the skipped ones.
     pub fn refusals(&self) -> Vec<Finding> {
         self.findings.iter().filter(|finding| !self.request.skip.contains(&finding.check)).cloned().collect()
     }

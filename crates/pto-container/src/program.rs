@@ -1,15 +1,15 @@
-//! Our own program, which goes into the image: an old one would do what nobody reads in the sources beside it.
+//! This program, as it is built to go into the image: an outdated one would not do what the sources beside it say.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::error::Error;
 
-/// What says how to build it.
+/// How to get one.
 const BUILD: &str = "build it: `cargo build --release -p xtask`, or name another with `--binary FILE`";
 
-/// That the program is there, and is not older than what Cargo made it of, by the list that Cargo keeps beside it. One that was
-/// built elsewhere has no list and is taken as it is.
+/// Checks that the program exists and is not older than its sources, which Cargo lists in a file beside it. A program that was
+/// built elsewhere has no such file and is taken as it is.
 pub(crate) fn require(program: &Path) -> Result<(), Error> {
     let no_program = || Error::NoBuildFile { file: program.to_owned(), what: BUILD };
     let built = modified(program).filter(|_| program.is_file()).ok_or_else(no_program)?;
@@ -25,7 +25,7 @@ fn modified(file: &Path) -> Option<SystemTime> {
     std::fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
 }
 
-/// The files of a rule as `make` has it, `PROGRAM: FILE FILE`, with a backslash before each blank of a name.
+/// The files of a rule in the syntax of `make`: `PROGRAM: FILE FILE`, with a backslash before each blank in a name.
 fn sources(rule: &str) -> Vec<PathBuf> {
     let files = rule.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, files)| files);
     let mut names = vec![String::new()];

@@ -1,4 +1,4 @@
-//! What somebody asks for.
+//! A container as somebody asks for it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,12 +7,12 @@ use crate::access::Access;
 use crate::checks::CheckId;
 use crate::series::{Series, Stage};
 
-/// A container as it is asked for. What is `None` comes from the environment, else from what is usual.
+/// A container as somebody asks for it. What is `None` comes from the environment, else it is the usual value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// What it is for.
+    /// The series of chips that it is for.
     pub series: Series,
-    /// Physical cards of the host; at least one.
+    /// The physical cards of the host; at least one.
     pub cards: Vec<u32>,
     /// The image; else `PYPTO_IMAGE`, else the one that [`BuildRequest`](crate::BuildRequest) makes of `stage` and `cann_tag`.
     pub image: Option<String>,
@@ -45,7 +45,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// With nothing said but the cards.
+    /// A request with only the required parts.
     pub fn new(series: Series, cards: Vec<u32>) -> Self {
         Self {
             series,

@@ -1,4 +1,4 @@
-//! The last step: a shell or a command in a container that runs.
+//! The last step: a shell or a command in a running container.
 
 use std::ffi::OsString;
 
@@ -10,29 +10,29 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// What a shell of the images reads when it is interactive; others read it through `BASH_ENV`.
+/// The startup file of the images' interactive shells. Other shells read it through `BASH_ENV`.
 const ACTIVATION: &str = "/opt/pypto/bin/pypto-activate.sh";
 
 /// How a container came to be entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entry {
-    /// It was made.
+    /// It was created.
     Created,
-    /// It was there and did not run.
+    /// It was there, and was started.
     Started,
-    /// It ran already: the session is one beside others.
+    /// It ran already, perhaps with other sessions in it.
     Joined,
 }
 
 /// A container that is ready, and the command that enters it.
 #[derive(Debug)]
 pub struct Session {
-    /// How it came to that.
+    /// How it came to be entered.
     pub entry: Entry,
     pub(crate) attach: Invocation,
-    /// Held for as long as the container's main shell is ours: the name, since a second session must not share that shell,
-    /// and the cards, which others cannot see in use before the shell runs.
+    /// The claims, held for as long as this session has the main shell: of the name, since a second session must not share that
+    /// shell, and of the cards, which others cannot see in use before the shell runs.
     pub(crate) held: Vec<Lock>,
 }
 
@@ -42,8 +42,8 @@ impl Session {
         &self.attach
     }
 
-    /// Puts the client into the place of this process: the terminal, signals and the exit code are the session's from here
-    /// on. Returns only if that fails.
+    /// Replaces this process by the client, so that the terminal, signals and the exit code are the session's from here on. Returns
+    /// only if that fails.
     pub fn begin(self, cx: &Context) -> Error {
         for lock in self.held {
             if let Err(error) = lock.keep_for_life() {
@@ -54,24 +54,24 @@ impl Session {
     }
 }
 
-/// `docker start` with the main shell attached.
+/// `docker start`, attached to the main shell.
 pub(crate) fn attach(docker: &Docker, name: &str) -> Invocation {
     docker.command(["start", "--attach", "--interactive", "--", name])
 }
 
-/// `docker start` without it.
+/// `docker start`, not attached.
 pub(crate) fn start(docker: &Docker, name: &str) -> Invocation {
     docker.question(["start", "--", name])
 }
 
-/// A shell beside the main one, or a command with the environment of one.
+/// `docker exec` with a shell, or with a command in the environment of a shell.
 pub(crate) fn exec(docker: &Docker, name: &str, terminal: bool, command: &[OsString]) -> Invocation {
     let mut args: Vec<OsString> = ["exec", "--interactive"].map(OsString::from).to_vec();
     args.extend(terminal.then(|| "--tty".into()));
     args.extend([name, "bash"].map(OsString::from));
     match command.is_empty() {
         true => args.extend(["--rcfile", ACTIVATION].map(OsString::from)),
-        // Not the command itself: only a shell reads `BASH_ENV`.
+        // Through a shell, as only a shell reads `BASH_ENV`.
         false => {
             args.extend(["-c", "exec \"$@\"", "bash"].map(OsString::from).into_iter().chain(command.iter().cloned()))
         }

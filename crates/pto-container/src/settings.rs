@@ -1,4 +1,4 @@
-//! A request with everything said: options first, then the environment, then what is usual.
+//! A request with all values settled: from the request itself, else from the environment, else the usual ones.
 
 use std::str::FromStr;
 
@@ -11,14 +11,14 @@ use crate::name;
 use crate::request::Request;
 use crate::series::{Series, Stage};
 
-/// Enough for HCCL and for the data loaders of models; Docker's own 64 MB are not.
+/// Enough for HCCL and for the data loaders of models, which Docker's own 64 MB are not.
 const SHM_SIZE: &str = "16g";
-/// Names the proxy inside.
+/// The variable with the proxy inside containers and builds.
 pub(crate) const PROXY_VARIABLE: &str = "PYPTO_DOCKER_PROXY";
-/// Images that are built here.
+/// The repository of images that are built on this machine.
 const LOCAL: &str = "pypto-dev";
 
-/// What a container is made of that is not sources or devices.
+/// What a container is created with, besides sources and devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) image: String,
@@ -55,17 +55,17 @@ impl Settings {
     }
 }
 
-/// The container that is meant by a series if no option names another: `PYPTO_CONTAINER_NAME`, else `pypto-a3-dev`.
+/// The name of a series' container: `PYPTO_CONTAINER_NAME`, else `pypto-a3-dev`.
 pub fn container_name(cx: &Context, series: Series) -> String {
     cx.var("PYPTO_CONTAINER_NAME").unwrap_or_else(|| format!("pypto-{series}-dev"))
 }
 
-/// A volume of a container: `pypto-a3-src` of `pypto-a3-dev`. Containers with names of their own have volumes of their own.
+/// The name of a container's volume: `pypto-a3-src` for `pypto-a3-dev`. So containers with other names have other volumes.
 pub(crate) fn volume(container: &str, what: &str) -> String {
     format!("{}-{what}", container.strip_suffix("-dev").unwrap_or(container))
 }
 
-/// The image that is built here of a stage: `pypto-dev:a3-sim`.
+/// The name of an image that is built on this machine: `pypto-dev:a3-sim`.
 pub(crate) fn local_image(series: Series, stage: Stage, cann_tag: Option<String>) -> String {
     let base = cann_tag.map(|tag| format!("-{tag}")).unwrap_or_default();
     format!("{LOCAL}:{series}-{stage}{base}")
@@ -79,14 +79,14 @@ pub(crate) fn tag(cx: &Context, option: Option<&str>) -> Option<String> {
 /// The proxies inside.
 pub(crate) fn proxies(cx: &Context, option: Option<&str>) -> Result<Proxies, Error> {
     let instead = option.map(str::to_owned).or_else(|| cx.var(PROXY_VARIABLE));
-    // Nothing takes proxies away.
+    // An empty value means no proxy.
     match instead.as_deref() {
         Some(address) if !address.is_empty() && !is_proxy(address) => Err(Error::BadProxy),
         instead => Ok(Proxies::of(cx, instead)),
     }
 }
 
-/// `[SCHEME://][USER@]HOST[:PORT][/]`, with a scheme or a port: a word alone is a mistake.
+/// Whether it is `[SCHEME://][USER@]HOST[:PORT][/]` with a scheme or a port; a bare word is a mistake.
 fn is_proxy(address: &str) -> bool {
     let (scheme, rest) = address.split_once("://").map_or((None, address), |(scheme, rest)| (Some(scheme), rest));
     let rest = rest.strip_suffix('/').unwrap_or(rest);
@@ -106,7 +106,7 @@ fn is_proxy(address: &str) -> bool {
     clean && known && is_host && (scheme.is_some() || port.is_some()) && port.is_none_or(|it| it.parse::<u16>().is_ok())
 }
 
-/// As Docker reads it: a number, and a unit that may be missing.
+/// Checks a size as Docker reads it: a number with or without a unit.
 fn size(text: String) -> Result<String, Error> {
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let number = &text[..text.len() - unit.len()];

@@ -1,18 +1,18 @@
-//! Commands as lines to be pasted.
+//! Commands as lines to be pasted into a shell.
 
 use pto_process::Invocation;
 
 use crate::settings::PROXY_VARIABLE;
 
-/// What stands for a secret in a line.
+/// What a line shows instead of a secret.
 const MASK: &str = "***";
 
-/// A command as a line for a POSIX shell. A proxy that was given stays in the variable it may be given with: a line with a
-/// mask in its place would make something else.
+/// A command as a line for a POSIX shell. It takes a masked proxy from `PYPTO_DOCKER_PROXY`: pasted with the mask, the line would
+/// use another proxy.
 pub fn shell_line(command: &Invocation) -> String {
     let line = command.to_shell_line();
     let Some((before, after)) = line.split_once("docker ") else { return line };
-    // Assignments are all that stands before the client, and no address of a proxy has a blank in it.
+    // Only assignments stand before the client, and the address of a proxy has no blank in it.
     let visible = |word: &str| match word.split_once('=') {
         Some((name, value)) if value.contains(MASK) => format!("{name}=\"${PROXY_VARIABLE}\""),
         _ => word.to_owned(),

@@ -1,37 +1,36 @@
-//! The checkouts inside: which, where, and whom git may trust.
+//! The checkouts inside a container: which they are, where they are mounted, and which of them git may trust.
 
 use std::path::{Path, PathBuf};
 
 use pto_checkout::{Checkout, GitDirs, JobLimits};
 use pto_context::Context;
+use pto_context::places::PYPTO_PINS;
 
 use crate::error::Error;
 use crate::mount::Mount;
 use crate::request::Request;
 use crate::settings::volume;
 
-/// Where images keep both.
+/// Where images keep both checkouts.
 const WORKSPACE: &str = "/workspace";
 const PYPTO: &str = "pypto";
 const PYPTO_LIB: &str = "pypto-lib";
-/// What a checkout of PyPTO has and others have not.
-const PINS: &str = "toolchain/versions.env";
 
-/// What a container has of sources.
+/// The sources of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sources {
-    /// Mounts, those of the checkouts first.
+    /// Mounts, the ones of checkouts first.
     pub(crate) mounts: Vec<Mount>,
     /// Where PyPTO is inside.
     pub(crate) pypto: PathBuf,
     /// Where pypto-lib is inside.
     pub(crate) pypto_lib: PathBuf,
-    /// Checkouts and initialised submodules that belong to somebody of the host, by their paths inside.
+    /// Checkouts and initialised submodules that belong to a user of the host, by their paths inside.
     pub(crate) trusted: Vec<PathBuf>,
 }
 
 impl Sources {
-    /// Those of a container with this name.
+    /// The sources of the container with this name.
     pub(crate) fn find(cx: &Context, request: &Request, container: &str) -> Result<Self, Error> {
         let workspace = request.workspace.clone().or_else(|| path(cx, "PYPTO_HOST_WORKSPACE"));
         match workspace {
@@ -40,13 +39,13 @@ impl Sources {
         }
     }
 
-    /// One directory with both, as images have it.
+    /// One directory that holds both checkouts, mounted where images have them.
     fn of_workspace(cx: &Context, dir: &Path) -> Result<Self, Error> {
         text(&real(dir))?;
         let places = [PYPTO, PYPTO_LIB].map(|name| dir.join(name));
         if let Some(missing) = places.iter().find(|place| !place.is_dir()) {
             let inside = (dir.join("workspace").join(PYPTO).is_dir()).then(|| dir.join("workspace"));
-            let above = dir.parent().filter(|_| dir.join(PINS).is_file()).map(Path::to_owned);
+            let above = dir.parent().filter(|_| dir.join(PYPTO_PINS).is_file()).map(Path::to_owned);
             return Err(Error::NotAWorkspace { missing: missing.clone(), instead: inside.or(above) });
         }
         let mut sources = Self::empty();
@@ -54,10 +53,10 @@ impl Sources {
         let [pypto, lib] = places;
         for (place, name) in [(&pypto, PYPTO), (&lib, PYPTO_LIB)] {
             let inside = Path::new(WORKSPACE).join(name);
-            // One that is not git's is no use to anyone but its owner, and still theirs to mount.
+            // A directory that is not a checkout is mounted as it is.
             let found = GitDirs::find(place).ok().filter(|dirs| dirs.root == real(place));
             let Some(checkout) = found.map(|_| open(cx, place)).transpose()? else { continue };
-            // A link that leads out of the workspace would lead nowhere inside.
+            // A symbolic link that leads out of the workspace would be broken inside.
             match stays_whole(&checkout) && checkout.root().starts_with(real(dir)) {
                 true => sources.trust(&checkout, &inside),
                 false => sources.keep_paths(&checkout, name),
@@ -67,7 +66,7 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Each a checkout of its own, or a volume.
+    /// Two checkouts, with a volume for one that does not exist.
     fn of_checkouts(cx: &Context, request: &Request, container: &str) -> Result<Self, Error> {
         let pypto = request.pypto_src.clone().or_else(|| path(cx, "PYPTO_SRC")).or_else(|| around(cx));
         let pypto = pypto.map(|dir| open(cx, &dir)).transpose()?;
@@ -104,7 +103,7 @@ impl Sources {
         }
     }
 
-    /// Work tree and repository at their own paths: both name each other by them.
+    /// Mounts a worktree and its repository at the paths of the host, by which they refer to each other.
     fn keep_paths(&mut self, checkout: &Checkout, name: &str) {
         let root = checkout.root();
         self.mounts.push(Mount::bind(root, root));
@@ -126,7 +125,7 @@ impl Sources {
         self.trusted.extend(below);
     }
 
-    /// The job limits of this machine, at their own path.
+    /// Mounts the file with this machine's job limits at its own path.
     fn limits(&mut self, checkout: &Checkout, name: &str) {
         let file = JobLimits::file(checkout);
         let file = file.filter(|file| name == PYPTO && file.is_file());
@@ -134,7 +133,7 @@ impl Sources {
     }
 }
 
-/// Whether a checkout can be moved: its repository is in it.
+/// Whether a checkout can be mounted elsewhere, which is so if its repository is inside it.
 fn stays_whole(checkout: &Checkout) -> bool {
     checkout.dirs.common_dir.starts_with(checkout.root())
 }
@@ -147,17 +146,17 @@ fn open(cx: &Context, dir: &Path) -> Result<Checkout, Error> {
     Ok(checkout)
 }
 
-/// The client's options are text, and one that was bent into it names another place.
+/// A path as text. The client's options are text, and a path that was converted with losses would name another place.
 fn text(path: &Path) -> Result<&str, Error> {
     path.to_str().ok_or_else(|| Error::NotText { path: path.to_owned() })
 }
 
 /// The checkout of PyPTO that the working directory is in.
 fn around(cx: &Context) -> Option<PathBuf> {
-    GitDirs::find(cx.cwd()).ok().map(|dirs| dirs.root).filter(|root| root.join(PINS).is_file())
+    GitDirs::find(cx.cwd()).ok().map(|dirs| dirs.root).filter(|root| root.join(PYPTO_PINS).is_file())
 }
 
-/// A checkout of pypto-lib beside this one, or beside the one that this is a worktree of.
+/// A checkout of pypto-lib beside this checkout, or beside the main one if this is a worktree.
 fn beside(pypto: &Checkout) -> Option<PathBuf> {
     let roots = [Some(pypto.root()), pypto.primary.as_deref()];
     let places = roots.into_iter().flatten().filter_map(|root| Some(root.parent()?.join(PYPTO_LIB)));

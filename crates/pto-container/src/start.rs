@@ -1,4 +1,4 @@
-//! Starting a container that does not run, and which shell of it a session gets.
+//! Starting a container, and deciding whether a session gets its main shell or one of its own.
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -12,30 +12,30 @@ use crate::claim::POLL;
 use crate::error::Error;
 use crate::session::{self, Entry, Session};
 
-/// Docker's word for a container that was made and has not run.
+/// Docker's word for a container that was created and has not run yet.
 pub(crate) const CREATED: &str = "created";
-/// How long a main program without an input is watched before a session relies on it: a shell ends once it has read the
-/// environment of shells, which takes some tenths of a second on a busy host.
+/// How long to watch a main program without input before a session relies on it. A shell without input ends as soon as it has read
+/// its startup files, which takes some tenths of a second on a busy host.
 const SETTLES: Duration = Duration::from_secs(1);
 
-/// What a session is wanted for.
+/// The session that somebody asks for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     /// Whether standard input is a terminal.
     pub(crate) terminal: bool,
-    /// Instead of a shell.
+    /// The command to run; empty for a shell.
     pub(crate) command: &'a [OsString],
 }
 
 impl Asked<'_> {
-    /// A command has a process of its own, and so has a session whose terminal the main shell does not have, or which has
-    /// none where the main shell has one: Docker attaches like to like alone. A main shell that was made without an input
-    /// never hears what is typed.
+    /// Whether the session gets the container's main shell. Not to run a command, not if only one of the two has a terminal, which
+    /// Docker does not attach, and not if the main shell was created without input: it would never get what is typed.
     pub(crate) fn takes_main_shell(&self, container: &Container) -> bool {
         self.command.is_empty() && container.takes_input && container.tty == self.terminal
     }
 
-    /// The session in a container that does not run. Its name and cards are held for as long as its main shell is ours.
+    /// Starts a container that does not run, and returns the session in it. The claims are held for as long as the session has the
+    /// main shell.
     ///
     /// # Errors
     /// Docker cannot start it, or it ends as soon as it is started.
@@ -54,13 +54,13 @@ impl Asked<'_> {
         Ok(Session { entry, attach: self.exec(docker, name), held: Vec::new() })
     }
 
-    /// A shell or a command beside what runs.
+    /// The command that enters a running container, with a process of its own.
     pub(crate) fn exec(&self, docker: &Docker, name: &str) -> Invocation {
         session::exec(docker, name, self.terminal, self.command)
     }
 }
 
-/// Docker starts what was made or has ended, and nothing that is paused or on its way.
+/// Checks that Docker can start a container: one that was created or has ended, not one that is paused, restarting or being removed.
 pub(crate) fn enterable(name: &str, container: &Container) -> Result<(), Error> {
     match container.status.as_deref() {
         Some(CREATED | "exited") | None => Ok(()),
@@ -68,7 +68,7 @@ pub(crate) fn enterable(name: &str, container: &Container) -> Result<(), Error> 
     }
 }
 
-/// That a container which was started runs on, so that there is something to enter.
+/// Checks that a container keeps running after its start, so that there is something to enter.
 fn stays(docker: &Docker, name: &str, settles: Duration) -> Result<(), Error> {
     let since = Instant::now();
     loop {

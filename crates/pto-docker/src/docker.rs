@@ -1,7 +1,7 @@
-//! The client, and what is asked of the engine.
+//! The client, and the questions it asks the engine.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pto_context::Context;
@@ -12,38 +12,32 @@ use crate::error::Error;
 
 /// The client's name.
 const CLIENT: &str = "docker";
-/// How long an engine may take to answer a question. A busy one with slow disks takes seconds, one that hangs takes for ever.
+/// How long an engine may take to answer a question. A busy one with slow disks takes seconds; one that hangs never answers.
 const ANSWER: Duration = Duration::from_secs(60);
 /// Overrides [`ANSWER`].
 const ANSWER_VARIABLE: &str = "PTOKIT_DOCKER_TIMEOUT_S";
 
-/// A client that is there, and the engine it talks to: that of `DOCKER_HOST`, or of the client's own configuration.
+/// The client, and the engine that it talks to: the one of `DOCKER_HOST`, or of the client's own configuration.
 #[derive(Debug, Clone)]
 pub struct Docker {
     cx: Context,
-    client: PathBuf,
     answer: Duration,
     config: Option<PathBuf>,
     host: Option<String>,
 }
 
 impl Docker {
-    /// The client on the context's `PATH`. Whether an engine answers shows at the first question.
+    /// The client on the context's `PATH`. Does not ask the engine anything yet.
     ///
     /// # Errors
-    /// There is none, or `PTOKIT_DOCKER_TIMEOUT_S` is no number.
+    /// There is no client, or `PTOKIT_DOCKER_TIMEOUT_S` is not a number.
     pub fn new(cx: &Context) -> Result<Self, Error> {
         let answer = cx.seconds(ANSWER_VARIABLE, ANSWER)?;
-        let client = pto_process::find_program(cx, CLIENT).map_err(|source| Error::NoClient { source })?;
-        Ok(Self { cx: cx.clone(), client, answer, config: None, host: None })
+        pto_process::find_program(cx, CLIENT).map_err(|source| Error::NoClient { source })?;
+        Ok(Self { cx: cx.clone(), answer, config: None, host: None })
     }
 
-    /// Where the client is.
-    pub fn client(&self) -> &Path {
-        &self.client
-    }
-
-    /// What the client was made with.
+    /// The surroundings that the client runs in.
     pub fn cx(&self) -> &Context {
         &self.cx
     }
@@ -53,7 +47,7 @@ impl Docker {
         self.answer
     }
 
-    /// The engine's address, where one was given.
+    /// The engine's address, if one was given.
     pub fn host(&self) -> Option<String> {
         self.host.clone().or_else(|| self.cx.var("DOCKER_HOST"))
     }
@@ -63,7 +57,7 @@ impl Docker {
         Self { config: Some(config), host, ..self.clone() }
     }
 
-    /// `docker` with these arguments, as a value. It has no deadline: see [`question`](Self::question).
+    /// `docker` with these arguments, as a value, without a deadline.
     pub fn command(&self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Invocation {
         let mut docker = Invocation::new(CLIENT).args(args);
         if let Some(config) = &self.config {
@@ -75,20 +69,20 @@ impl Docker {
         docker
     }
 
-    /// The same for something that an engine answers at once, or never.
+    /// The same with a deadline, for something that an engine answers at once or never.
     pub fn question(&self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Invocation {
         self.command(args).deadline_from(ANSWER_VARIABLE, self.answer)
     }
 
-    /// Runs a command to its end. `about` is the image, container or registry it concerns, for messages.
+    /// Runs a command to its end. `about` is the image, container or registry that it is about, for messages.
     ///
     /// # Errors
-    /// It cannot be run, or failed; what it said is told apart.
+    /// It cannot be run, or it failed, with the kind of failure recognized by what it said.
     pub fn run(&self, command: &Invocation, about: &str) -> Result<Output, Error> {
         self.judge(command.run(&self.cx)?, about)
     }
 
-    /// The same, with each line handed on as it comes, secrets masked: for pulls and builds.
+    /// The same, and passes each line on as it comes, with secrets masked: for pulls and builds.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -105,7 +99,7 @@ impl Docker {
         if output.success() { Ok(output) } else { Err(Error::of(output, self.host(), about)) }
     }
 
-    /// What the engine says of itself.
+    /// What the engine says about itself.
     ///
     /// # Errors
     /// No engine answers.
@@ -113,26 +107,25 @@ impl Docker {
         let output = self.run(&self.question(["info", "--format", "{{json .}}"]), "")?;
         let info = parse_docker_info(&output.stdout.text());
         match info.errors.first() {
-            // Clients before 23 say so on stdout alone, and succeed.
+            // Clients before 23 exit with 0 and report it on stdout.
             Some(_) if info.server_version.is_none() => Err(Error::of_info(info.errors.join("; "), self.host())),
             _ => Ok(info),
         }
     }
 
-    /// An image on this machine, by name, digest or id; `None` if it is not there.
+    /// An image of the engine, by name, digest or id; `None` if it has none.
     ///
     /// # Errors
     /// The engine cannot be asked.
     pub fn image(&self, name: &str) -> Result<Option<Image>, Error> {
-        let asked = self.inspect(&["image", "inspect"], &[name.to_owned()]);
-        match asked {
+        match self.inspect(&["image", "inspect"], &[name.to_owned()]) {
             Ok(inspection) => Ok(inspection.images.into_iter().next()),
             Err(Error::NoSuchImage { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// A container, running or not, by name or id; `None` if it is not there.
+    /// A container of the engine, running or not, by name or id; `None` if it has none.
     ///
     /// # Errors
     /// The engine cannot be asked.
@@ -144,7 +137,7 @@ impl Docker {
         }
     }
 
-    /// The containers that run. One that ends while it is asked for is left out.
+    /// The running containers. One that ends meanwhile is left out.
     ///
     /// # Errors
     /// The engine cannot be asked.

@@ -1,4 +1,4 @@
-//! Why Docker did not do its work, whose it is, and what to do about it.
+//! Why Docker did not do its work, whose fault that is, and what to do about it.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use pto_process::Output;
 
 use crate::refusal::{Refusal, classify};
 
-/// How many lines of what the client said are part of a message.
+/// How many of the client's last lines are part of a message.
 const LAST_LINES: usize = 4;
 
 /// Why Docker did not do its work.
@@ -29,7 +29,7 @@ pub enum Error {
         /// What the client said.
         said: String,
     },
-    /// The engine's socket may not be used.
+    /// This user may not use the engine's socket.
     #[error("this user may not talk to the Docker engine at {}", engine(.host))]
     NoPermission {
         /// The address, if one was given.
@@ -63,7 +63,7 @@ pub enum Error {
         /// What the engine said.
         said: String,
     },
-    /// The registry refused who we are.
+    /// The registry refused the login, or access without one.
     #[error("the registry refuses access: {said}")]
     Unauthorized {
         /// What it said.
@@ -75,17 +75,17 @@ pub enum Error {
         /// What it said.
         said: String,
     },
-    /// Anything else that a command said when it failed.
+    /// Any other failure of a command.
     #[error("`docker {}` failed: {said}", .command)]
     Failed {
         /// The first words of the command: `image inspect`.
         command: String,
         /// The last lines it wrote, secrets masked.
         said: String,
-        /// How it was called and what it wrote.
+        /// Its command line and everything it wrote.
         output: Box<Output>,
     },
-    /// What the client printed is not what was expected.
+    /// The client printed something unexpected.
     #[error("`docker {command}` printed what cannot be read: {why}")]
     Unreadable {
         /// The first words of the command.
@@ -101,7 +101,7 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// Something that others can write lies where private directories are made.
+    /// The place for private directories is not private.
     #[error("`{}` {why}, so no credentials are put there", .path.display())]
     NotPrivate {
         /// The directory.
@@ -109,13 +109,13 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// A deadline that is no number.
+    /// A deadline that is not a number.
     #[error(transparent)]
     BadSeconds(#[from] pto_context::BadSeconds),
-    /// The lock of a private directory.
+    /// A private directory could not be locked.
     #[error("cannot lock a private directory for Docker's configuration")]
     Lock(#[source] pto_store::Error),
-    /// The client could not be started or awaited, or had to be ended.
+    /// The client could not be started, or had to be ended.
     #[error(transparent)]
     Process(#[from] pto_process::Error),
 }
@@ -125,7 +125,8 @@ fn engine(host: &Option<String>) -> String {
 }
 
 impl Error {
-    /// What a command that failed says, told apart. `host` is the engine's address, `about` what it was asked of.
+    /// The error for a command that failed, by what it said. `host` is the engine's address; `about` is the image, container or
+    /// registry that the command was about.
     pub(crate) fn of(output: Output, host: Option<String>, about: &str) -> Self {
         use pto_process::Status::{Interrupted, TimedOut};
         if matches!(output.status, Interrupted | TimedOut { .. }) {
@@ -146,7 +147,7 @@ impl Error {
         }
     }
 
-    /// What `docker info` says on stdout when no engine answered.
+    /// The error for what `docker info` printed on stdout because no engine answered.
     pub(crate) fn of_info(said: String, host: Option<String>) -> Self {
         match classify(&said) {
             Some(Refusal::NoPermission) => Self::NoPermission { host, said },
@@ -189,21 +190,33 @@ impl Error {
         })
     }
 
-    /// Whose it is.
+    /// Whose fault it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Process(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Lock(error) if error.is_interrupted() => Fault::Interrupt,
             Self::NoSuchContainer { .. } | Self::NameTaken { .. } | Self::BadSeconds(_) => Fault::Input,
-            _ => Fault::Machine,
+            Self::NoClient { .. }
+            | Self::NoDaemon { .. }
+            | Self::NoPermission { .. }
+            | Self::NoRuntime { .. }
+            | Self::NoSuchImage { .. }
+            | Self::Unauthorized { .. }
+            | Self::DiskFull { .. }
+            | Self::Failed { .. }
+            | Self::Unreadable { .. }
+            | Self::Private { .. }
+            | Self::NotPrivate { .. }
+            | Self::Lock(_)
+            | Self::Process(_) => Fault::Machine,
         }
     }
 }
 
-/// How lines begin that the client writes whatever happens: its advice at the end, and that its builder is an old one.
+/// How lines begin that the client writes whatever went wrong: its advice, and the notice that its builder is deprecated.
 const ALWAYS_SAID: [&str; 5] = ["Run 'docker", "See '", "DEPRECATED:", "Install the buildx", "https://docs.docker.com"];
 
-/// The last lines the client wrote of what went wrong.
+/// The last lines in which the client says what went wrong.
 fn said(output: &Output) -> String {
     let words = output.last_words(LAST_LINES + ALWAYS_SAID.len());
     let is_always = |line: &str| ALWAYS_SAID.iter().any(|start| line.trim_start().starts_with(start));
@@ -213,7 +226,7 @@ fn said(output: &Output) -> String {
 }
 
 /// The words of a command before its first option, at most two: `image inspect`.
-pub(crate) fn command(output: &Output) -> String {
+fn command(output: &Output) -> String {
     let words = output.argv.iter().skip(1).take_while(|word| !word.starts_with('-')).take(2);
     words.map(String::as_str).collect::<Vec<_>>().join(" ")
 }

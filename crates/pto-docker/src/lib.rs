@@ -1,10 +1,10 @@
-//! The Docker engine through its own client: command lines as values, credentials on stdin alone, a private configuration
-//! directory that is gone on every exit, images and containers as facts.
+//! The Docker engine through its own client: command lines as values, passwords only on stdin, a private configuration directory
+//! that is removed however the process ends, images and containers as facts.
 //!
 //! [`Docker::command`] makes an [`Invocation`](pto_process::Invocation), which can be printed, compared and tested without
 //! an engine. [`Docker::run`] runs one and tells apart what can go wrong: no client, no engine, no permission, no such
-//! image or container, a name that is taken. What is asked of a registry goes through a [`RegistryClient`], which has a
-//! configuration of its own and none of the proxies of the shell.
+//! image or container, a name that is taken. Commands for a registry come from a [`RegistryClient`], which has a
+//! configuration of its own and does not use the proxies of the shell.
 //!
 //! This crate must not know what an image holds, nor PyPTO.
 //!

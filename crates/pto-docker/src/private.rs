@@ -1,4 +1,4 @@
-//! A directory for credentials that is gone on every exit.
+//! A directory for credentials, removed however the process ends.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
@@ -12,44 +12,43 @@ use crate::error::Error;
 
 /// What a private directory's name begins with.
 const PREFIX: &str = "config.";
-/// Permissions beyond the owner's.
+/// The permission bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
 
-/// A directory that its owner alone can enter. It is removed when the value is dropped, which an interrupt does as well;
-/// what a process left that was killed, the next one removes.
+/// A directory that only its owner can enter. It is removed when the value is dropped, also by an interrupt. The directory of a
+/// process that was killed is removed by the next process.
 #[derive(Debug)]
 pub struct PrivateDirectory {
     dir: TempDir,
-    /// Says that its maker is alive. The kernel gives it back however that one ends.
+    /// Shows others that the process lives: the kernel releases it however the process ends.
     _alive: Lock,
 }
 
 impl PrivateDirectory {
-    /// A new directory, after those of dead processes were removed.
+    /// A new directory. Removes those of dead processes first.
     ///
     /// # Errors
     /// It cannot be made, or others could look into the place where it would be.
     pub fn new(cx: &Context) -> Result<Self, Error> {
         let home = private_home(cx)?;
-        // Nobody removes what is being made, and nothing is made while somebody removes.
-        let _one = Lock::acquire(cx, &home.join("lock"), "Docker configuration").map_err(Error::Lock)?;
+        let _lock = lock_home(cx, &home)?;
         remove_left_over(&home);
         let failed = |source| Error::Private { path: home.clone(), source };
         let mut draft = tempfile::Builder::new();
         let dir = draft.prefix(PREFIX).permissions(Permissions::from_mode(0o700)).tempdir_in(&home).map_err(failed)?;
         let held = Lock::try_acquire(&lock_of(dir.path())).map_err(Error::Lock)?;
-        // Nobody else knows the name, and whoever tries all names waits for the lock above.
+        // Cannot happen: nobody else knows the name yet, and a process that removes directories waits for the lock of all.
         let alive = held.ok_or_else(|| failed(std::io::ErrorKind::AlreadyExists.into()))?;
         Ok(Self { dir, _alive: alive })
     }
 
-    /// Removes what processes left that were killed, and says how many directories that were. Those of living ones stay.
+    /// Removes the directories of killed processes, and returns their number. Those of living processes stay.
     ///
     /// # Errors
     /// The place cannot be made or locked, or others can look into it.
     pub fn remove_left_over(cx: &Context) -> Result<usize, Error> {
         let home = private_home(cx)?;
-        let _one = Lock::acquire(cx, &home.join("lock"), "Docker configuration").map_err(Error::Lock)?;
+        let _lock = lock_home(cx, &home)?;
         Ok(remove_left_over(&home))
     }
 
@@ -82,12 +81,17 @@ pub fn private_home(cx: &Context) -> Result<PathBuf, Error> {
     Err(Error::NotPrivate { path, why })
 }
 
-/// The lock of a directory, beside it: what is locked must not vanish with the directory.
+/// The lock of all private directories: one must not be removed before its own lock is taken.
+fn lock_home(cx: &Context, home: &Path) -> Result<Lock, Error> {
+    Lock::acquire(cx, &home.join("lock"), "Docker configuration").map_err(Error::Lock)
+}
+
+/// The file that locks a directory. It is beside the directory, since it must not be removed with it.
 fn lock_of(dir: &Path) -> PathBuf {
     dir.with_added_extension("alive")
 }
 
-/// Removes directories whose maker no longer lives. One that cannot be removed is left to the next run.
+/// Removes the directories of processes that no longer live. One that cannot be removed is left to the next process.
 fn remove_left_over(home: &Path) -> usize {
     let entries = fs_err::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.path());
     let ours = entries.filter(|path| path.is_dir() && name(path).starts_with(PREFIX));

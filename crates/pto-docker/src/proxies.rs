@@ -1,10 +1,10 @@
-//! The proxies of a shell: taken away from what talks to a registry, handed on without showing them.
+//! The proxies of a shell: handed to containers and builds without being shown, and kept away from registries.
 
 use pto_context::Context;
 use pto_process::Invocation;
 
-/// Variables that name a proxy, or hosts that need none. Programs read them in either case, and some in one case only.
-/// Docker knows all of them as build arguments that no image keeps.
+/// Variables that name a proxy, or hosts that are reached without one. Programs differ in which case they read. Docker takes all of
+/// them as build arguments that no image keeps.
 pub const PROXY_VARIABLES: [&str; 10] = [
     "HTTP_PROXY",
     "http_proxy",
@@ -17,10 +17,10 @@ pub const PROXY_VARIABLES: [&str; 10] = [
     "NO_PROXY",
     "no_proxy",
 ];
-/// Those that an override replaces: everything but `NO_PROXY`, which still holds.
+/// The variables that an override replaces.
 const OVERRIDDEN: [&str; 4] = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"];
 
-/// Proxies by their variables. `Debug` shows names alone: a value may hold a password.
+/// Proxies by their variables. `Debug` shows only the names: a value may hold a password.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Proxies(Vec<Proxy>);
 
@@ -28,12 +28,12 @@ pub struct Proxies(Vec<Proxy>);
 struct Proxy {
     name: &'static str,
     value: String,
-    /// Whether the context has it not, or has another one.
+    /// Whether it is the override, which the context does not have.
     is_new: bool,
 }
 
 impl Proxies {
-    /// The proxies of the context. With `instead`, HTTP and HTTPS go through that one.
+    /// The proxies of the context, with `instead` for HTTP and HTTPS if it is given.
     pub fn of(cx: &Context, instead: Option<&str>) -> Self {
         let proxy = |name: &'static str| match instead {
             Some(value) if OVERRIDDEN.contains(&name) => Some(Proxy { name, value: value.to_owned(), is_new: true }),
@@ -47,18 +47,18 @@ impl Proxies {
         self.0.iter().map(|proxy| proxy.name)
     }
 
-    /// The invocation with the values in its environment and in nothing that is shown. For `-e NAME` and `--build-arg NAME`,
-    /// which take the value from there. What the context has is there already, so that a printed line can be pasted.
+    /// The invocation with the values in its environment, where `--env NAME` and `--build-arg NAME` take them from, and masked in
+    /// everything that is shown. Only an override is set: the rest comes from the context, and a printed line can be pasted.
     pub fn hand_on(&self, invocation: Invocation) -> Invocation {
         let add = |all: Invocation, proxy: &Proxy| {
             let known = if proxy.is_new { all.env(proxy.name, &proxy.value) } else { all };
-            // `NO_PROXY` is a list of hosts, which are no secret and appear elsewhere.
+            // `NO_PROXY` is a list of hosts, which are not secret: masking them would make messages unreadable.
             if proxy.name.eq_ignore_ascii_case("no_proxy") { known } else { known.secret(&proxy.value) }
         };
         self.0.iter().fold(invocation, add)
     }
 
-    /// The invocation without any proxy: what goes to a registry, or over a socket of this machine, goes there directly.
+    /// The invocation without any proxy, for what talks to a registry or over a socket of this machine.
     pub fn take_away(invocation: Invocation) -> Invocation {
         PROXY_VARIABLES.iter().fold(invocation, |all, name| all.env_remove(*name))
     }

@@ -1,4 +1,4 @@
-//! What the client says when it does not do its work. Its exit code does not tell: it is 1 for nearly everything.
+//! Recognizing why the client failed by what it says: its exit code is 1 for nearly everything.
 
 /// A kind of refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub(crate) enum Refusal {
     DiskFull,
 }
 
-/// Words in lower case that tell a kind, in the order in which they are looked for: "permission denied while trying to
-/// connect to the docker daemon" is no missing daemon. From clients and engines 20.10 to 29, and Podman's.
+/// Texts, in lower case, by which each kind is recognized; the first that fits counts, since "permission denied while trying to
+/// connect to the docker daemon" is not a missing daemon. From clients and engines 20.10 to 29, and from Podman.
 const WORDS: &[(Refusal, &[&str])] = &[
     (Refusal::NoPermission, &["permission denied while trying to connect", "connect: permission denied"]),
     (
@@ -45,7 +45,7 @@ const WORDS: &[(Refusal, &[&str])] = &[
     (Refusal::DiskFull, &["no space left on device", "disk quota exceeded"]),
 ];
 
-/// Which kind a message is, if it is one of these.
+/// The kind of a message, if it is a known one.
 pub(crate) fn classify(said: &str) -> Option<Refusal> {
     let said = said.to_lowercase();
     WORDS.iter().find(|(_, words)| words.iter().any(|word| said.contains(word))).map(|(refusal, _)| *refusal)
