@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::findings::Findings;
 use super::{Config, Image, RecipeSource, Source};
 use crate::registry::Repository;
+use crate::strict::Strict;
 
 /// The only form of the document.
 const VERSION: u32 = 1;
@@ -240,80 +240,5 @@ fn kind(value: &Value) -> &'static str {
         Value::String(_) => "a text",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
-    }
-}
-
-/// JSON in which no key stands twice: readers disagree on which one counts.
-struct Strict {
-    value: Value,
-    /// The places of keys that stand twice.
-    twice: Vec<String>,
-}
-
-impl Strict {
-    fn plain(value: impl Into<Value>) -> Self {
-        Self { value: value.into(), twice: Vec::new() }
-    }
-}
-
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor)
-    }
-}
-
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
-    type Value = Strict;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Strict, E> {
-        Ok(Strict::plain(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Strict, E> {
-        Ok(Strict::plain(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Strict, E> {
-        Ok(Strict::plain(value))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Strict, E> {
-        Ok(Strict::plain(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Strict, E> {
-        Ok(Strict::plain(value))
-    }
-
-    fn visit_unit<E>(self) -> Result<Strict, E> {
-        Ok(Strict::plain(Value::Null))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Strict, A::Error> {
-        let (mut items, mut twice) = (Vec::new(), Vec::new());
-        while let Some(item) = seq.next_element::<Strict>()? {
-            twice.extend(item.twice.into_iter().map(|place| format!("/{}{place}", items.len())));
-            items.push(item.value);
-        }
-        Ok(Strict { value: items.into(), twice })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Strict, A::Error> {
-        let (mut fields, mut twice) = (Map::new(), Vec::new());
-        while let Some((key, found)) = map.next_entry::<String, Strict>()? {
-            twice.extend(found.twice.into_iter().map(|place| format!("/{key}{place}")));
-            if fields.contains_key(&key) {
-                twice.push(format!("/{key}"));
-            } else {
-                fields.insert(key, found.value);
-            }
-        }
-        Ok(Strict { value: Value::Object(fields), twice })
     }
 }
