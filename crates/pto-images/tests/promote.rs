@@ -89,13 +89,13 @@ fn a_registry_that_deletes_no_tags_by_name_keeps_its_digests() {
     assert!(bench.record().is_over(), "no further run could do it");
     assert!(bench.promote(Action::Resume).unwrap().notes().is_empty(), "it is said once");
     assert_eq!(bench.tags_now(), (Some("new"), Some("one")));
-    let now = status(&bench.client(), &Names::new(TAG), Some(&bench.records())).unwrap();
-    assert!(now.temporary[0].image == Upload::Current && !now.is_settled());
-    assert_eq!(now.begun.unwrap().state, Some(State::Done));
+    let now = bench.status();
+    assert!(now.temporary[0].image == Upload::Current && now.is_settled(), "no run could do more");
+    assert_eq!(now.begun[0].state, Some(State::Done));
     // Somebody has deleted it by hand.
     bench.registry.delete_tag(NAME, TEMPORARY);
     bench.promote(Action::Resume).unwrap();
-    assert!(status(&bench.client(), &Names::new(TAG), Some(&bench.records())).unwrap().is_settled());
+    assert!(bench.status().is_settled());
 
     // Taking back the first `previous` cannot be done there either: it stays, and leads to the current image.
     bench.tags(Some("one"), None);
@@ -118,10 +118,10 @@ fn an_upload_that_is_older_than_what_is_current_is_not_offered() {
     upload("2", Some("2026-02-01T10:00:00.6Z"));
     upload("3", None);
     upload("4", Some("yesterday"));
-    let status = || status(&bench.client(), &Names::new(TAG), None).unwrap();
+    let status = || status(&bench.client(), &Names::new(TAG), &[]).unwrap();
     let images = |status: &Status| status.temporary.iter().map(|left| left.image).collect::<Vec<_>>();
     let now = status();
-    assert_eq!(images(&now), [Upload::Older, Upload::NotPromoted, Upload::NotPromoted, Upload::NotPromoted]);
+    assert_eq!(images(&now), [Upload::Superseded, Upload::NotPromoted, Upload::NotPromoted, Upload::NotPromoted]);
     assert_eq!(now.current.unwrap().created.as_deref(), Some("2026-02-01T10:00:00.500000000Z"));
     // Where the age of what is current is not known, none is older.
     push(TAG, None);
@@ -183,6 +183,29 @@ fn a_promotion_that_is_over_moves_nothing_more() {
 }
 
 #[test]
+fn nothing_goes_back_half_way_through_a_promotion() {
+    let Some(bench) = Bench::start() else { return };
+    half_way(&bench);
+    assert!(matches!(bench.roll_back_beside(), Err(Error::Begun { .. })));
+    assert_eq!(bench.tags_now(), (Some("one"), Some("one")));
+    bench.promote(Action::Undo).unwrap();
+    bench.roll_back_beside().unwrap();
+    assert_eq!(bench.tags_now(), (Some("zero"), Some("zero")));
+    let refused = bench.promote(Action::Resume).unwrap_err();
+    assert!(matches!(refused, Error::Over { .. }), "{refused}");
+
+    // An image that was current once is not offered for promotion when it is left under its temporary tag.
+    bench.tags(Some("one"), Some("zero"));
+    bench.publication("new");
+    bench.promote(Action::Begin).unwrap();
+    bench.move_by_hand(TEMPORARY, "new");
+    bench.roll_back_beside().unwrap();
+    let now = bench.status();
+    assert_eq!(now.temporary[0].image, Upload::Superseded);
+    assert!(now.is_settled());
+}
+
+#[test]
 fn what_is_being_taken_back_is_not_turned_round() {
     let Some(bench) = Bench::start() else { return };
     half_way(&bench);
@@ -199,7 +222,7 @@ fn what_is_being_taken_back_is_not_turned_round() {
     bench.decide(|_, request| moves(request, PREVIOUS).then_some(Act::Cut));
     bench.promote(Action::Undo).unwrap_err();
     bench.pass();
-    let begun = status(&bench.client(), &Names::new(TAG), Some(&bench.records())).unwrap().begun.unwrap();
+    let begun = bench.status().begun.remove(0);
     assert!(begun.taking_back && begun.outcome.is_none());
     assert!(!bench.promote(Action::Resume).unwrap().promoted);
     assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use pto_context::{Context, counted, with_causes};
 use pto_images::config::{Config, FILE, Image, RecipeSource, Severity};
-use pto_images::promote::{Record, Records, Upstream};
+use pto_images::promote::{Records, Upstream};
 use pto_images::registry::{BadRepository, Credentials, Options, PlainHttp, Repository};
 use pto_process::shell_word;
 use pto_store::Store;
 
 use crate::exit::Failure;
-use crate::setup::{generated_dir, workspace_root};
+use crate::setup::workspace_root;
 
 /// The proxy for git and for builds; registries are asked directly.
 const PROXY_VARIABLE: &str = "PYPTO_DOCKER_PROXY";
@@ -176,32 +176,87 @@ fn parse(bytes: &[u8], username: Option<&str>) -> Result<Credentials, String> {
     Ok(Credentials { user: user.to_owned(), password: password.to_owned() })
 }
 
+/// What is done with the tags of an image, each with records of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// A publication.
+    Publication,
+    /// A rollback.
+    Rollback,
+}
+
 impl RecordArgs {
     /// The directory, with records of this image in this repository.
-    pub fn records(&self, cx: &Context, image: &Image, repository: &Repository) -> Records {
-        self.named_or(cx, &image.name).about(&image.name, repository, &image.names())
+    ///
+    /// # Errors
+    /// None was named, and there is no home directory.
+    pub fn records(
+        &self,
+        cx: &Context,
+        kept: Kept,
+        image: &Image,
+        repository: &Repository,
+    ) -> Result<Records, Failure> {
+        let dir = match &self.records {
+            Some(named) => named.clone(),
+            None => usual_records(cx, kept, image, repository)?,
+        };
+        Ok(Records::in_dir(dir).about(&image.name, repository, &image.names()))
     }
 
-    /// The same for something else that is done with the image: its usual place is another one.
-    pub fn beside(&self, cx: &Context, image: &Image, repository: &Repository, what: &str) -> Records {
-        self.named_or(cx, &format!("{}-{what}", image.name)).about(&image.name, repository, &image.names())
+    /// Those that were named, or all in the usual places that hold something.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn existing(&self, cx: &Context, image: &Image, repository: &Repository) -> Result<Vec<Records>, Failure> {
+        if self.records.is_some() {
+            return Ok(vec![self.records(cx, Kept::Publication, image, repository)?]);
+        }
+        let mut existing = Vec::new();
+        for kept in [Kept::Publication, Kept::Rollback] {
+            let records = self.records(cx, kept, image, repository)?;
+            if records.load()?.is_some() {
+                existing.push(records);
+            }
+        }
+        Ok(existing)
     }
 
-    /// Only if it was named, or if there is something in it about this repository.
-    pub fn existing(&self, cx: &Context, image: &Image, repository: &Repository) -> Result<Option<Records>, Failure> {
-        let is_about_it = |record: Record| record.repository == *repository;
-        let is_there = self.records.is_some() || self.named_or(cx, &image.name).load()?.is_some_and(is_about_it);
-        Ok(is_there.then(|| self.records(cx, image, repository)))
-    }
-
-    fn named_or(&self, cx: &Context, name: &str) -> Records {
-        Records::in_dir(self.records.clone().unwrap_or_else(|| generated_dir(cx).join("images").join(name)))
+    /// Those of a publication beside the rollback that is asked for, unless its own were named.
+    ///
+    /// # Errors
+    /// There is no home directory.
+    pub fn publication(
+        &self,
+        cx: &Context,
+        image: &Image,
+        repository: &Repository,
+    ) -> Result<Option<Records>, Failure> {
+        let usual = || self.records(cx, Kept::Publication, image, repository);
+        self.records.is_none().then(usual).transpose()
     }
 
     /// As it was typed.
     fn typed(&self) -> Option<String> {
         self.records.as_ref().map(|dir| format!(" --records {}", shell_word(&dir.to_string_lossy())))
     }
+}
+
+/// Where records are kept that nobody has named a place for: they outlive the generated files of a workspace, which anybody may
+/// delete at any time.
+fn usual_records(cx: &Context, kept: Kept, image: &Image, repository: &Repository) -> Result<PathBuf, Failure> {
+    let xdg = cx.var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
+    let state = xdg.or_else(|| cx.var_os("HOME").map(|home| PathBuf::from(home).join(".local/state")));
+    let state = state.ok_or_else(|| {
+        Failure::blocked("there is no place for records: `HOME` is not set", "name one: `--records DIR`".to_owned())
+    })?;
+    let what = match kept {
+        Kept::Publication => "publication",
+        Kept::Rollback => "rollback",
+    };
+    // No name of a repository has a plus.
+    let repository = repository.to_string().replace('/', "+");
+    Ok(state.join("ptokit/images").join(repository).join(&image.name).join(what))
 }
 
 /// What was typed of where an image is, for a command that goes on with it.

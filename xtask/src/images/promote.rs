@@ -3,7 +3,7 @@
 use pto_images::promote::{Action, Promotion, PromotionReport, Public};
 use serde::Serialize;
 
-use super::common::{ImageArgs, RecordArgs, RegistryArgs, locks, upstream};
+use super::common::{ImageArgs, Kept, RecordArgs, RegistryArgs, locks, upstream};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
@@ -41,7 +41,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
     let (config, image) = args.image.load(&cx)?;
     let promotion = Promotion {
-        records: args.records.records(&cx, &image, &args.registry.repository(&config)?),
+        records: args.records.records(&cx, Kept::Publication, &image, &args.registry.repository(&config)?)?,
         registry: args.registry.options()?,
         upstream: upstream(&cx, &config),
         locks: locks(&cx)?,

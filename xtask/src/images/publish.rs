@@ -6,7 +6,7 @@ use pto_images::promote::{Promotion, Publication, PublicationReport};
 use pto_images::validation::Results;
 use serde::Serialize;
 
-use super::common::{ImageArgs, RecordArgs, RegistryArgs, locks, number, upstream};
+use super::common::{ImageArgs, Kept, RecordArgs, RegistryArgs, locks, number, upstream};
 use super::promote::{outcome, promotion_lines};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
@@ -55,7 +55,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     results.require_passed(&image)?;
     let repository = args.registry.repository(&config)?;
     let promotion = Promotion {
-        records: args.records.records(&cx, &image, &repository),
+        records: args.records.records(&cx, Kept::Publication, &image, &repository)?,
         registry: args.registry.options()?,
         upstream: upstream(&cx, &config),
         locks: locks(&cx)?,

@@ -3,7 +3,7 @@
 use pto_images::promote::{Rollback, RollbackReport};
 use serde::Serialize;
 
-use super::common::{ImageArgs, RecordArgs, RegistryArgs, locks};
+use super::common::{ImageArgs, Kept, RecordArgs, RegistryArgs, locks};
 use super::promote::seen;
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
@@ -34,11 +34,13 @@ struct Document<'a> {
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
     let (config, image) = args.image.load(&cx)?;
+    let repository = args.registry.repository(&config)?;
     let rollback = Rollback {
         image: image.name.clone(),
-        repository: args.registry.repository(&config)?,
         names: image.names(),
-        records: args.records.beside(&cx, &image, &args.registry.repository(&config)?, "rollback"),
+        records: args.records.records(&cx, Kept::Rollback, &image, &repository)?,
+        promotion: args.records.publication(&cx, &image, &repository)?,
+        repository,
         registry: args.registry.options()?,
         locks: locks(&cx)?,
     };

@@ -35,7 +35,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let (config, image) = args.image.load(&cx)?;
     let client = Client::new(&cx, args.registry.repository(&config)?, args.registry.options()?)?;
     let records = args.records.existing(&cx, &image, client.repository())?;
-    let status = status(&client, &image.names(), records.as_ref())?;
+    let status = status(&client, &image.names(), &records)?;
     let settled = status.is_settled();
     if common.json {
         out::json(&Document { schema: "ptokit.images-status/1", status: &status, settled })?;
@@ -54,15 +54,22 @@ fn text(status: &Status, image: &str, typed: &str) -> String {
         let what = match temporary.image {
             Upload::Current => "current; only the tag is left over",
             Upload::Previous => "the version before; only the tag is left over",
-            Upload::Older => "built before what is current; only the tag is left over",
+            Upload::Superseded => "older than what is current, or was current before; only the tag is left over",
             Upload::NotPromoted => "uploaded and not promoted",
         };
         lines.push(format!("  upload    {} {}: {what}", temporary.tag, temporary.digest));
     }
-    lines.extend(status.begun.iter().map(|begun| format!("  {:<9} {}", begun.kind.name(), stands(begun))));
+    for begun in &status.begun {
+        let at = begun.at.as_ref().map(|at| format!(" ({at})")).unwrap_or_default();
+        lines.push(format!("  {:<9} {}{at}", begun.kind.name(), stands(begun)));
+    }
     match next(status, image, typed) {
         Some(next) => lines.push(format!("{} {next}", style::hint("do:"))),
         None => lines.push(format!("{} nothing is left to do", style::good("ok"))),
+    }
+    if !status.temporary.is_empty() && status.is_settled() {
+        let left = "tags of uploads are left over: delete them by name in the registry, never by digest";
+        lines.push(format!("{} {left}", style::warning("note:")));
     }
     lines.join("\n") + "\n"
 }
@@ -91,21 +98,20 @@ fn stands(begun: &Begun) -> &'static str {
 
 /// What to do, if there is something, with what was typed of where it is.
 fn next(status: &Status, image: &str, typed: &str) -> Option<String> {
-    let resume = || Some(format!("cargo xtask images promote {image} --resume{typed} --password-stdin"));
-    match &status.begun {
-        Some(begun) if begun.outcome.is_none() && begun.state == Some(State::Foreign) => {
+    let verb = |verb: &str, more: &str| Some(format!("cargo xtask images {verb} {image}{typed}{more}"));
+    match status.begun.iter().find(|begun| !begun.over) {
+        Some(Begun { outcome: None, state: Some(State::Foreign), .. }) => {
             Some("publish again: a new publication begins from where the tags are".to_owned())
         }
-        Some(begun) if !begun.over && begun.state.is_none() => {
-            Some(format!("cargo xtask images publish {image}{typed} ..."))
-        }
-        Some(begun) if !begun.over && begun.kind == promote::Kind::Promotion => resume(),
-        Some(begun) if !begun.over => Some(format!("cargo xtask images rollback {image}{typed} --password-stdin")),
-        _ if status.temporary.iter().any(|left| left.image == Upload::NotPromoted) => {
-            Some("delete the tags of uploads by name in the registry, or promote the one that is meant".to_owned())
-        }
-        _ if !status.temporary.is_empty() => Some("delete the tags of uploads by name in the registry".to_owned()),
-        _ if status.current.is_none() => Some(format!("cargo xtask images publish {image}{typed} ...")),
-        _ => None,
+        Some(Begun { state: None, .. }) => verb("publish", " ..."),
+        Some(Begun { kind: promote::Kind::Promotion, .. }) => verb("promote", " --resume --password-stdin"),
+        Some(Begun { kind: promote::Kind::Rollback, .. }) => verb("rollback", " --password-stdin"),
+        None if status.temporary.iter().any(|left| left.image == Upload::NotPromoted) => Some(
+            "an upload waits: `images promote` with its records makes it current; if it is not wanted, delete its tag by name in \
+             the registry"
+                .to_owned(),
+        ),
+        None if status.current.is_none() => verb("publish", " ..."),
+        None => None,
     }
 }

@@ -231,7 +231,7 @@ impl Publishing {
             command.args(args.iter().copied()).args(["--password-stdin", "--config"]).arg(self.path("images.json"));
         // Without a name they are in their usual place.
         command = match records {
-            "" => command.env("CARGO_TARGET_DIR", self.path("target")),
+            "" => command.env("XDG_STATE_HOME", self.path("state")),
             named => command.arg("--records").arg(self.path(&format!("records-{named}"))),
         };
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY", "PYPTO_DOCKER_PROXY"] {

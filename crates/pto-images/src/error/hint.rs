@@ -2,6 +2,7 @@
 
 use super::Error;
 use crate::document::Form;
+use crate::promote::Kind;
 use crate::registry::Problem;
 
 impl Error {
@@ -61,7 +62,12 @@ impl Error {
             Self::NothingBefore { .. } => {
                 "the second publication of a different image makes a previous version".to_owned()
             }
-            Self::Begun { .. } => "`--resume` finishes it, `--resume --undo` takes it back".to_owned(),
+            Self::Begun { kind: Kind::Promotion, .. } => {
+                "`cargo xtask images promote IMAGE --resume` finishes it, `--resume --undo` takes it back".to_owned()
+            }
+            Self::Begun { kind: Kind::Rollback, .. } => {
+                "`cargo xtask images rollback IMAGE` with the same records finishes it".to_owned()
+            }
             Self::NoRecords { .. } => "name the directory that `cargo xtask images publish` wrote".to_owned(),
             Self::Lock(error) => return error.hint(),
             Self::Io { source, .. } if pto_context::is_disk_full(source) => "free some space and run again".to_owned(),

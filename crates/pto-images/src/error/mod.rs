@@ -6,6 +6,7 @@ mod hint;
 use std::path::PathBuf;
 
 use crate::document::Form;
+use crate::promote::Kind;
 use crate::registry::{Digest, Platform, RequestFailed};
 
 /// Why something was not done.
@@ -219,12 +220,12 @@ pub enum Error {
         tag: String,
     },
     /// What was begun has to be ended first.
-    #[error("`{}` holds a {kind} that was begun", .dir.display())]
+    #[error("`{}` holds a {} that was begun", .dir.display(), .kind.name())]
     Begun {
         /// The directory with its records.
         dir: PathBuf,
-        /// `promotion`, `rollback`.
-        kind: &'static str,
+        /// What it is.
+        kind: Kind,
     },
     /// A promotion is to begin that came to its end.
     #[error("the promotion in `{}` has come to its end", .dir.display())]

@@ -18,7 +18,7 @@ pub(super) fn require_nothing_begun(cx: &Context, records: &Records, registry: &
     if record.is_over() || record.before.is_none() {
         return Ok(());
     }
-    let begun = Error::Begun { dir: records.dir().to_owned(), kind: record.kind.name() };
+    let begun = records.begun(record.kind);
     if record.kind != Kind::Promotion {
         return Err(begun);
     }

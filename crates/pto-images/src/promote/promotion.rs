@@ -88,8 +88,12 @@ impl Promotion {
         if is_begin && record.kind == Kind::Promotion && record.is_over() {
             return Err(self.over());
         }
-        if record.kind != Kind::Promotion || (is_begin && record.before.is_some()) {
-            return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: record.kind.name() });
+        if record.kind != Kind::Promotion {
+            let found = format!("its kind is `{}`, expected `{}`", record.kind.name(), Kind::Promotion.name());
+            return Err(Error::OtherRecords { file: self.records.file(), found });
+        }
+        if is_begin && record.before.is_some() {
+            return Err(self.records.begun(record.kind));
         }
         Ok(())
     }

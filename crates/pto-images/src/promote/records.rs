@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use pto_context::{Readable, files, write_whole};
 
 use super::names::Names;
-use super::record::{Entry, Record, Step};
+use super::record::{Entry, Kind, Record, Step};
 use crate::document::{self, Form};
 use crate::error::Error;
 use crate::registry::{Digest, Manifest, Repository};
@@ -64,6 +64,11 @@ impl Records {
     /// The directory.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// That something in them was begun and has to be ended first.
+    pub(crate) fn begun(&self, kind: Kind) -> Error {
+        Error::Begun { dir: self.dir.clone(), kind }
     }
 
     /// The file of the last record.
@@ -153,7 +158,6 @@ impl Records {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::promote::Kind;
 
     #[test]
     fn records_come_back_as_they_went() {

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use pto_context::Context;
 use serde::Serialize;
 
+use super::moving::standing;
 use super::names::Names;
 use super::public::Public;
 use super::record::{Candidate, Kind, Record, Step, TagDigests};
 use super::records::Records;
 use super::report::Moved;
+use super::state::State;
 use super::tags::{Tags, lock};
 use crate::error::Error;
 use crate::registry::{Client, Digest, Manifest, Options, Repository};
@@ -25,6 +27,8 @@ pub struct Rollback {
     pub names: Names,
     /// Where the steps are recorded.
     pub records: Records,
+    /// Records of a promotion of the same image, which may be half way.
+    pub promotion: Option<Records>,
     /// How the registry is talked to.
     pub registry: Options,
     /// The directory of the locks that all processes of this machine share.
@@ -56,9 +60,12 @@ impl Rollback {
         match self.records.load()? {
             Some(record) if record.outcome().is_some() => self.records.set_aside()?,
             Some(record) if record.kind != Kind::Rollback => {
-                return Err(Error::Begun { dir: self.records.dir().to_owned(), kind: Kind::Promotion.name() });
+                return Err(self.records.begun(record.kind));
             }
             _ => {}
+        }
+        if let Some(promotion) = &self.promotion {
+            self.check_not_half_way(cx, promotion)?;
         }
         let client = Client::new(cx, self.repository.clone(), self.registry.clone())?;
         let (current, previous) = (self.names.current(), self.names.previous());
@@ -84,6 +91,17 @@ impl Rollback {
             moved,
             public,
         })
+    }
+
+    /// Half way through a promotion `previous` leads where `current` leads: going back would change nothing, and the version before
+    /// is in the records of the promotion alone.
+    fn check_not_half_way(&self, cx: &Context, promotion: &Records) -> Result<(), Error> {
+        let begun = promotion.load()?.filter(|record| record.outcome().is_none() && record.before.is_some());
+        match begun.map(|record| standing(cx, promotion, &self.registry, record)) {
+            Some(Ok(State::PreviousMoved)) => Err(promotion.begun(Kind::Promotion)),
+            Some(Ok(_)) | Some(Err(Error::MovedByOther { .. })) | None => Ok(()),
+            Some(Err(error)) => Err(error),
+        }
     }
 
     /// Records where the tags lead before anything is moved, and saves both manifests.

@@ -21,8 +21,8 @@ pub struct Status {
     pub previous: Option<TagFact>,
     /// Tags of uploads that are left, by name.
     pub temporary: Vec<TemporaryFact>,
-    /// The promotion or rollback in the records, if there are any.
-    pub begun: Option<Begun>,
+    /// What the records say was begun: a promotion, a rollback.
+    pub begun: Vec<Begun>,
 }
 
 /// Where a tag leads.
@@ -59,8 +59,8 @@ pub enum Upload {
     Current,
     /// It is the version before: only the tag is left over.
     Previous,
-    /// It was built before the current one, so it should not be promoted any more.
-    Older,
+    /// It was built before the current one, or was current itself once: it is not to be promoted any more.
+    Superseded,
     /// It was not promoted, as far as can be known.
     NotPromoted,
 }
@@ -70,6 +70,8 @@ pub enum Upload {
 pub struct Begun {
     /// Which of the two.
     pub kind: Kind,
+    /// When its last step was taken, by RFC 3339.
+    pub at: Option<String>,
     /// Where `current` is to lead; `None` before the end of the upload.
     pub candidate: Option<Digest>,
     /// How far it got; `None` before the end of the upload.
@@ -83,10 +85,17 @@ pub struct Begun {
 }
 
 impl Status {
-    /// Whether nothing is left to do: something is published, nothing is begun, and no tag of an upload is left.
+    /// Whether nothing is left to do: something is published, nothing is half done, and no upload waits for its promotion. Tags
+    /// may be left over, as not every registry deletes them.
     pub fn is_settled(&self) -> bool {
-        let over = self.begun.as_ref().is_none_or(|begun| begun.over);
-        self.current.is_some() && self.temporary.is_empty() && over
+        let waits = self.temporary.iter().any(|temporary| temporary.image == Upload::NotPromoted);
+        self.current.is_some() && !waits && self.begun.iter().all(|begun| begun.over)
+    }
+}
+
+impl Begun {
+    fn has_promoted(&self, digest: &Digest) -> bool {
+        self.candidate.as_ref() == Some(digest) && self.outcome == Some(Outcome::Promoted)
     }
 }
 
@@ -94,7 +103,7 @@ impl Status {
 ///
 /// # Errors
 /// The registry does not answer, or the records cannot be read.
-pub fn status(client: &Client, names: &Names, records: Option<&Records>) -> Result<Status, Error> {
+pub fn status(client: &Client, names: &Names, records: &[Records]) -> Result<Status, Error> {
     let tags = client.tags()?.unwrap_or_default();
     // A tag that is in the list serves as the witness for one that is not.
     let reader = Tags { client, witness: tags.first().map(String::as_str) };
@@ -102,6 +111,8 @@ pub fn status(client: &Client, names: &Names, records: Option<&Records>) -> Resu
     let previous = fact(&reader, names.previous())?;
     let digest = |fact: &Option<TagFact>| fact.as_ref().map(|fact| fact.digest.clone());
     let now = TagDigests { current: digest(&current), previous: digest(&previous) };
+    let known = records.iter().map(Records::require).collect::<Result<Vec<_>, _>>()?;
+    let begun: Vec<Begun> = known.iter().map(|record| begun(record, &now)).collect();
     let mut temporary = Vec::new();
     for tag in tags.iter().filter(|tag| names.is_temporary(tag)) {
         let Some(manifest) = client.manifest(tag)? else { continue };
@@ -110,8 +121,10 @@ pub fn status(client: &Client, names: &Names, records: Option<&Records>) -> Resu
             Upload::Current
         } else if now.previous.as_ref() == Some(&digest) {
             Upload::Previous
-        } else if is_older(&client.facts(&manifest)?, current.as_ref()) {
-            Upload::Older
+        } else if begun.iter().any(|begun| begun.has_promoted(&digest))
+            || is_older(&client.facts(&manifest)?, current.as_ref())
+        {
+            Upload::Superseded
         } else {
             Upload::NotPromoted
         };
@@ -119,8 +132,6 @@ pub fn status(client: &Client, names: &Names, records: Option<&Records>) -> Resu
     }
     // Registries list tags in no order.
     temporary.sort_by(|one, other| one.tag.cmp(&other.tag));
-    let record = records.map(Records::require).transpose()?;
-    let begun = record.map(|record| begun(&record, &now));
     let reference = client.repository().with_tag(names.current());
     Ok(Status { reference, current, previous, temporary, begun })
 }
@@ -153,6 +164,7 @@ fn begun(record: &Record, now: &TagDigests) -> Begun {
     let outcome = record.outcome();
     Begun {
         kind: record.kind,
+        at: record.steps.last().map(|entry| entry.at.clone()),
         candidate,
         state,
         outcome,

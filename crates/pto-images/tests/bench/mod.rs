@@ -11,7 +11,7 @@ use pto_context::Context;
 use pto_images::Error;
 use pto_images::promote::{
     Action, Candidate, Names, Promotion, PromotionReport, Recipe, Record, Records, Rollback, RollbackReport, State,
-    Tested, Uploaded, Upstream, status,
+    Status, Tested, Uploaded, Upstream, status,
 };
 use pto_images::registry::{Client, Limits, Options, Repository};
 use pto_loopback::{Act, Gate, Reply, Request};
@@ -286,21 +286,35 @@ impl Bench {
         promotion.run(&self.cx(), action)
     }
 
+    /// With records of its own, beside those of a promotion.
+    pub fn roll_back_beside(&self) -> Result<RollbackReport, Error> {
+        let records = Records::in_dir(self.dir.path().join("rollback"));
+        Rollback { records, promotion: Some(self.records()), ..self.rollback() }.run(&self.cx())
+    }
+
     pub fn roll_back(&self) -> Result<RollbackReport, Error> {
-        let rollback = Rollback {
+        self.rollback().run(&self.cx())
+    }
+
+    fn rollback(&self) -> Rollback {
+        Rollback {
             image: "arm".to_owned(),
             repository: self.repository(),
             names: Names::new(TAG),
             records: self.records(),
+            promotion: None,
             registry: self.options(),
             locks: self.dir.path().join("locks"),
-        };
-        rollback.run(&self.cx())
+        }
+    }
+
+    pub fn status(&self) -> Status {
+        status(&self.client(), &Names::new(TAG), &[self.records()]).unwrap()
     }
 
     pub fn state(&self) -> State {
         self.pass();
-        status(&self.client(), &Names::new(TAG), Some(&self.records())).unwrap().begun.unwrap().state.unwrap()
+        self.status().begun[0].state.unwrap()
     }
 
     fn image_of(&self, tag: &str) -> Option<&'static str> {
