@@ -48,7 +48,7 @@ pub(crate) fn load<T: DeserializeOwned>(file: &Path, form: Form) -> Result<T, Er
     let malformed = |problem: String| Error::Document { file: file.to_owned(), form, problem };
     let unread = |source| Error::Unread { file: file.to_owned(), source };
     let bytes = files::bytes(file, LARGEST).map_err(unread)?;
-    let value: Value = serde_json::from_slice(&bytes).map_err(|error| malformed(format!("it is no JSON: {error}")))?;
+    let value: Value = serde_json::from_slice(&bytes).map_err(|error| malformed(format!("it is not JSON: {error}")))?;
     let expected = form.schema();
     match value.get("schema").and_then(Value::as_str) {
         Some(found) if found == expected => {}

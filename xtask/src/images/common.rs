@@ -162,7 +162,7 @@ fn parse(bytes: &[u8], username: Option<&str>) -> Result<Credentials, String> {
     if bytes.len() as u64 > LONGEST {
         return Err(format!("more than {LONGEST} bytes"));
     }
-    let text = std::str::from_utf8(bytes).map_err(|_| "what is no UTF-8".to_owned())?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "text that is not UTF-8".to_owned())?;
     let lines: Vec<&str> = text.lines().collect();
     let (user, password) = match (username, lines.as_slice()) {
         (Some(user), [password]) => (user, *password),
@@ -313,7 +313,7 @@ mod tests {
             (b"p", None, "1 line"),
             (b"u\np", Some("u"), "2 lines"),
             (b"u\np\nq\n", None, "3 lines"),
-            (b"\xff\xfe", Some("u"), "what is no UTF-8"),
+            (b"\xff\xfe", Some("u"), "text that is not UTF-8"),
             (&too_long, Some("u"), "more than 65536 bytes"),
         ] {
             assert_eq!(found(bytes, username), expected);

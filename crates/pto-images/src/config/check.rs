@@ -51,7 +51,7 @@ fn sources(draft: &Draft, findings: &mut Findings) {
     for (place, text) in recipe.chain(pypto).chain(lib) {
         let is_name = if place.ends_with("/repository") { is_address(text) } else { is_ref(text) };
         if !is_name {
-            findings.error(place, format!("`{}` is no name for git", without_user(text)));
+            findings.error(place, format!("`{}` is not a name that git takes", without_user(text)));
         } else if text.contains('@') && text.contains("://") {
             findings.error(place, "a user's name or password does not belong here");
         } else if text.contains('?') {
@@ -79,7 +79,10 @@ fn names(draft: &Draft, findings: &mut Findings) {
         let place = format!("/images/{index}/name");
         let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if image.name.is_empty() || !image.name.chars().all(is_letter) {
-            findings.error(&place, format!("`{}` is no name; expected small letters, digits and dashes", image.name));
+            findings.error(
+                &place,
+                format!("`{}` is not a name; expected lower-case letters, digits and dashes", image.name),
+            );
         } else if image.name.len() > LONGEST_NAME {
             let length = image.name.len();
             findings.error(
@@ -142,7 +145,7 @@ impl Checked<'_> {
     fn tag(&mut self, key: &str, tag: &str, longest: usize) {
         let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if tag.is_empty() || tag.starts_with(['.', '-']) || !tag.chars().all(is_letter) {
-            self.error(key, format!("`{tag}` is no tag"));
+            self.error(key, format!("`{tag}` is not a tag"));
         } else if tag.len() > longest {
             self.error(
                 key,
@@ -160,7 +163,7 @@ impl Checked<'_> {
     fn base(&mut self) {
         if self.image.cann_repository.parse::<Repository>().is_err() {
             let message = format!(
-                "`{}` is no repository; expected `HOST/PATH` without a tag",
+                "`{}` is not a repository; expected `HOST/PATH` without a tag",
                 without_user(&self.image.cann_repository)
             );
             self.error("cann_repository", message);
@@ -220,7 +223,10 @@ impl Checked<'_> {
         };
         let machine = if self.image.architecture == "amd64" { Machine::X86_64 } else { Machine::Aarch64 };
         let (Some(cann), Some(version)) = (Version::parse(&self.image.cann_version), Version::parse(driver)) else {
-            self.error("driver", format!("`{driver}` with CANN `{}` is no pair of versions", self.image.cann_version));
+            self.error(
+                "driver",
+                format!("`{driver}` with CANN `{}` is not a pair of versions", self.image.cann_version),
+            );
             return;
         };
         let platform = self.image.validation_platform.as_str();
@@ -231,7 +237,7 @@ impl Checked<'_> {
         if !fits {
             let architecture = &self.image.architecture;
             let message =
-                format!("driver {driver} with CANN {cann} is no supported pair for {platform} on {architecture}");
+                format!("driver {driver} with CANN {cann} is not a supported pair for {platform} on {architecture}");
             self.error("driver", message);
         }
     }
@@ -244,11 +250,11 @@ impl Checked<'_> {
             let parts = script.split('/');
             let is_inside = !script.starts_with('/') && parts.clone().all(|part| !matches!(part, "" | "." | ".."));
             if !is_inside || !script.ends_with(".py") {
-                self.error(key, format!("`{script}` is no Python script below pypto-lib"));
+                self.error(key, format!("`{script}` is not a Python script below pypto-lib"));
             }
         }
         for device in image.devices.iter().filter(|device| !is_device(device)) {
-            self.error("devices", format!("`{device}` is no device node"));
+            self.error("devices", format!("`{device}` is not a device node"));
         }
     }
 }

@@ -20,7 +20,7 @@ pub enum Error {
     #[error("cannot read the certificates to trust")]
     Certificates(#[source] Box<pto_fetch::Error>),
     /// What was given as a proxy is none. It may hold a password, and is not repeated.
-    #[error("the proxy for registries is no address of a proxy, expected `http://HOST:PORT`")]
+    #[error("the proxy for registries is not the address of a proxy, expected `http://HOST:PORT`")]
     NoProxy,
     /// The registry says one thing and another one.
     #[error("the registry says that `{tag}` does not exist, and {evidence}")]
@@ -72,7 +72,7 @@ pub enum Error {
         expected: String,
     },
     /// What is built is to be the commit that is checked out, and that is not one of PyPTO.
-    #[error("`{}`{} is no checkout of PyPTO: its commit has no `{}`", .dir.display(), cloned(.origin.as_deref()), .missing.join("` and no `"))]
+    #[error("`{}`{} is not a checkout of PyPTO: its commit has no `{}`", .dir.display(), cloned(.origin.as_deref()), .missing.join("` and no `"))]
     NotPypto {
         /// The checkout.
         dir: PathBuf,
