@@ -1,4 +1,4 @@
-//! What no single key can say: whether the images fit together, and each with itself.
+//! The checks that need more than one key, or more than a key's type: whether the images fit together, and each of them with itself.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::registry::{Repository, without_user};
 
 /// The longest tag that a registry takes.
 const LONGEST_TAG: usize = 128;
-/// What a run and an attempt add to a tag: two dashes, a number of up to 20 digits, one of up to 4.
+/// What the tag of an upload adds: two dashes, a run's number of up to 20 digits, an attempt's of up to 4.
 const TEMPORARY: usize = 26;
-/// A directory, and containers with a run's mark, are called by the name.
+/// A directory and containers are named by an image's name and a little more.
 const LONGEST_NAME: usize = 64;
 const ARCHITECTURES: [&str; 2] = ["arm64", "amd64"];
 const PLATFORMS: [&str; 2] = ["a2a3", "a5"];
@@ -60,12 +60,12 @@ fn sources(draft: &Draft, findings: &mut Findings) {
     }
 }
 
-/// What git would take for an option is no name.
+/// Whether git can take it for an address, and not for an option.
 fn is_address(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('-') && !text.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
-/// By the rules of `git check-ref-format`, and no option.
+/// Whether it is a ref by the rules of `git check-ref-format`, and git cannot take it for an option.
 fn is_ref(text: &str) -> bool {
     let is_odd = |c: char| c.is_whitespace() || c.is_control() || "~^:?*[\\".contains(c);
     let is_part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
@@ -77,8 +77,8 @@ fn names(draft: &Draft, findings: &mut Findings) {
     let mut seen = BTreeMap::new();
     for (index, image) in draft.images() {
         let place = format!("/images/{index}/name");
-        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if image.name.is_empty() || !image.name.chars().all(is_letter) {
+        let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if image.name.is_empty() || !image.name.chars().all(is_allowed) {
             findings.error(
                 &place,
                 format!("`{}` is not a name; expected lower-case letters, digits and dashes", image.name),
@@ -96,7 +96,7 @@ fn names(draft: &Draft, findings: &mut Findings) {
     }
 }
 
-/// Each image owns its tag, the one of the version before, and those of its uploads, over all images, enabled or not.
+/// No two images, enabled or not, may share a tag, be it current, previous or one of an upload.
 fn tags(draft: &Draft, findings: &mut Findings) {
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
     for tag in draft.legacy_tags.iter().flatten() {
@@ -143,8 +143,8 @@ impl Checked<'_> {
     }
 
     fn tag(&mut self, key: &str, tag: &str, longest: usize) {
-        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        if tag.is_empty() || tag.starts_with(['.', '-']) || !tag.chars().all(is_letter) {
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        if tag.is_empty() || tag.starts_with(['.', '-']) || !tag.chars().all(is_allowed) {
             self.error(key, format!("`{tag}` is not a tag"));
         } else if tag.len() > longest {
             self.error(
@@ -180,7 +180,7 @@ impl Checked<'_> {
         }
     }
 
-    /// What is enabled lacks nothing, and what is not says what it lacks.
+    /// An enabled image must not lack anything, and a disabled one has to say what it lacks.
     fn readiness(&mut self) {
         let labels = self.image.runners.iter();
         if labels.clone().any(|label| label.trim().is_empty()) {
@@ -259,7 +259,7 @@ impl Checked<'_> {
     }
 }
 
-/// A node by its path alone: after a colon Docker would read a place inside and permissions.
+/// Whether it is the path of a device node and nothing else: after a colon, Docker would read a path inside and permissions.
 fn is_device(device: &str) -> bool {
     device.starts_with("/dev/") && !device.contains("..") && !device.contains([':', ','])
 }

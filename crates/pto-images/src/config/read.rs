@@ -1,19 +1,19 @@
-//! From JSON to a configuration: every key that is missing, unknown or of another type is told, not only the first.
+//! From JSON to a configuration. Reports every key that is missing, unknown or of another type, not only the first.
 
 use std::path::Path;
 
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::findings::Findings;
+use super::strict::Strict;
 use super::{Config, Image, RecipeSource, Source};
 use crate::registry::Repository;
 
-/// The only form of the document.
+/// The version of the document's form. There is only this one.
 const VERSION: u32 = 1;
 
-/// What could be read. Where something is missing it is no configuration, and all the rest is checked nevertheless.
+/// As much of the configuration as could be read. If something is missing, the rest is checked nevertheless.
 pub(super) struct Draft {
     pub(super) repository: Option<Repository>,
     pub(super) legacy_tags: Option<Vec<String>>,
@@ -24,12 +24,12 @@ pub(super) struct Draft {
     pub(super) build_jobs: Option<u32>,
     pub(super) task_timeout_seconds: Option<u32>,
     pub(super) task_max_seconds: Option<u32>,
-    /// By their places in the document, where there is a list; `None` for one that lacks something.
+    /// In the order of the document, with `None` for an image that lacks something.
     pub(super) images: Option<Vec<Option<Image>>>,
 }
 
 impl Draft {
-    /// Those that could be read, with their places.
+    /// The images that could be read, with their indices in the document.
     pub(super) fn images(&self) -> impl Iterator<Item = (usize, &Image)> {
         let all = self.images.iter().flatten().enumerate();
         all.filter_map(|(index, image)| Some((index, image.as_ref()?)))
@@ -55,8 +55,8 @@ impl Draft {
 
 pub(super) fn draft(text: &str, findings: &mut Findings) -> Option<Draft> {
     let value = match serde_json::from_str::<Strict>(text) {
-        Ok(Strict { value, twice }) => {
-            for place in twice {
+        Ok(Strict { value, duplicates }) => {
+            for place in duplicates {
                 let key = place.rsplit('/').next().unwrap_or_default().to_owned();
                 findings.error(place, format!("the key `{key}` is there twice"));
             }
@@ -103,7 +103,7 @@ fn source(object: &mut Object<'_>) -> Option<Source> {
 fn image(object: &mut Object<'_>) -> Option<Image> {
     let needs = object.optional("needs").unwrap_or_default();
     let runner_name = object.optional("runner_name");
-    // `null` is said, not left out: what is not known or not pinned is meant so.
+    // These two have to be there and may be `null`, so that nobody forgets one by accident.
     let (driver, cann_digest) = (object.nullable("driver"), object.nullable("cann_digest"));
     let (name, enabled) = (object.required("name"), object.required("enabled"));
     let (architecture, validation_platform) = (object.required("architecture"), object.required("validation_platform"));
@@ -135,7 +135,7 @@ fn image(object: &mut Object<'_>) -> Option<Image> {
     })
 }
 
-/// An object, and which of its keys were asked for.
+/// An object of the document, and the keys that were asked for. The rest is unknown.
 struct Object<'a> {
     map: &'a Map<String, Value>,
     place: String,
@@ -205,7 +205,7 @@ impl<'a> Object<'a> {
         read
     }
 
-    /// The elements; nothing in the place of one that is wrong.
+    /// The elements of a list, with `None` for an element that is wrong.
     fn list<T>(&mut self, key: &'static str, read: fn(&mut Object<'_>) -> Option<T>) -> Option<Vec<Option<T>>> {
         let Value::Array(items) = self.must(key)? else {
             self.wrong(key, "expected a list");
@@ -220,7 +220,7 @@ impl<'a> Object<'a> {
         Some(elements.collect())
     }
 
-    /// What was not asked for does not exist.
+    /// Reports the keys that nobody asked for.
     fn finish(self) {
         for key in self.map.keys().filter(|key| !self.asked.contains(&key.as_str())) {
             let near = self.asked.iter().map(|known| (strsim::jaro_winkler(key, known), known));
@@ -240,80 +240,5 @@ fn kind(value: &Value) -> &'static str {
         Value::String(_) => "a text",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
-    }
-}
-
-/// JSON in which no key stands twice: readers disagree on which one counts.
-struct Strict {
-    value: Value,
-    /// The places of keys that stand twice.
-    twice: Vec<String>,
-}
-
-impl Strict {
-    fn plain(value: impl Into<Value>) -> Self {
-        Self { value: value.into(), twice: Vec::new() }
-    }
-}
-
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor)
-    }
-}
-
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
-    type Value = Strict;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Strict, E> {
-        Ok(Strict::plain(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Strict, E> {
-        Ok(Strict::plain(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Strict, E> {
-        Ok(Strict::plain(value))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Strict, E> {
-        Ok(Strict::plain(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Strict, E> {
-        Ok(Strict::plain(value))
-    }
-
-    fn visit_unit<E>(self) -> Result<Strict, E> {
-        Ok(Strict::plain(Value::Null))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Strict, A::Error> {
-        let (mut items, mut twice) = (Vec::new(), Vec::new());
-        while let Some(item) = seq.next_element::<Strict>()? {
-            twice.extend(item.twice.into_iter().map(|place| format!("/{}{place}", items.len())));
-            items.push(item.value);
-        }
-        Ok(Strict { value: items.into(), twice })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Strict, A::Error> {
-        let (mut fields, mut twice) = (Map::new(), Vec::new());
-        while let Some((key, found)) = map.next_entry::<String, Strict>()? {
-            twice.extend(found.twice.into_iter().map(|place| format!("/{key}{place}")));
-            if fields.contains_key(&key) {
-                twice.push(format!("/{key}"));
-            } else {
-                fields.insert(key, found.value);
-            }
-        }
-        Ok(Strict { value: Value::Object(fields), twice })
     }
 }
