@@ -6,6 +6,7 @@
 pub mod config;
 mod document;
 mod error;
+mod locks;
 pub mod plan;
 pub mod promote;
 mod proxy;

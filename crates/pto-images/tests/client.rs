@@ -270,3 +270,25 @@ fn a_registry_elsewhere_is_asked_through_the_proxy_that_is_given_and_no_other() 
     let error = Client::new(&cx, "registry.invalid/x".parse().unwrap(), none).unwrap_err();
     assert!(matches!(error, Error::NoProxy) && !format!("{error:?}").contains("geheim"), "{error:?}");
 }
+
+#[test]
+fn a_list_of_tags_without_end_is_no_list() {
+    let server = Server::start().unwrap();
+    let next = |query: &str| format!("</v2/a/b/tags/list?{query}>; rel=\"next\"");
+    // Pages of one tag: after the last that is asked for there is still another.
+    let page = |tag: &str| Reply::body(format!(r#"{{"tags":["{tag}"]}}"#)).header("Link", next("n=1"));
+    server.script("/v2/a/b/tags/list?n=1000", [page("a")]);
+    server.script("/v2/a/b/tags/list?n=1", std::iter::repeat_with(|| page("b")).take(2000));
+    let (failed, _) = problem(client(&server, None).tags());
+    assert!(matches!(&failed, Problem::Malformed(why) if why.contains("goes on after 1000 tags")), "{failed:?}");
+    assert_eq!(server.requests().len(), 1000);
+
+    // Pages that are large.
+    let server = Server::start().unwrap();
+    let large = format!(r#"{{"tags":["{}"]}}"#, "x".repeat(7 << 20));
+    let page = || Reply::body(large.clone()).header("Link", next("n=1"));
+    server.script("/v2/a/b/tags/list?n=1000", [page()]);
+    server.script("/v2/a/b/tags/list?n=1", std::iter::repeat_with(page).take(20));
+    let (failed, _) = problem(client(&server, None).tags());
+    assert!(matches!(&failed, Problem::Malformed(why) if why.contains("goes on after 10 tags")), "{failed:?}");
+}

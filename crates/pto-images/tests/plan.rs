@@ -61,9 +61,16 @@ impl World {
     }
 
     fn plan(&self, config: &Config) -> Result<Lock, Error> {
-        let request =
-            PlanRequest { checkout: self.path("pypto"), source: None, registry: Options::default(), proxy: None };
-        request.lock(&self.cx(), config, &config.images.iter().collect::<Vec<_>>())
+        self.request().lock(&self.cx(), config, &config.images.iter().collect::<Vec<_>>())
+    }
+
+    fn request(&self) -> PlanRequest {
+        PlanRequest { checkout: self.path("pypto"), source: None, registry: Options::default(), proxy: None }
+    }
+
+    fn git(&self, repository: &str, args: &[&str]) {
+        let git = Invocation::new("git").args(args.iter().copied()).cwd(self.path(repository));
+        git.run(&self.cx()).unwrap().require_success().unwrap();
     }
 }
 
@@ -143,6 +150,36 @@ fn a_recipe_that_is_in_no_commit_is_not_planned() {
         }
         assert!(!matches!(world.plan(&world.config(|_| {})), Err(Error::ChangedRecipe { .. })));
     }
+    // What git was told to overlook, and what it ignores: the engine does neither.
+    let file = "docker/pypto_dev.Dockerfile";
+    for (tell, undo) in [("--assume-unchanged", "--no-assume-unchanged"), ("--skip-worktree", "--no-skip-worktree")] {
+        world.git("pypto", &["update-index", tell, file]);
+        let error = world.plan(&world.config(|_| {})).unwrap_err();
+        assert!(matches!(&error, Error::ChangedRecipe { changed, .. } if changed[0].starts_with(file)), "{error}");
+        world.git("pypto", &["update-index", undo, file]);
+    }
+    fs_err::write(world.path("pypto/.git/info/exclude"), "*.log\n").unwrap();
+    fs_err::write(world.path("pypto/docker/a.log"), "").unwrap();
+    let error = world.plan(&world.config(|_| {})).unwrap_err();
+    assert!(matches!(&error, Error::ChangedRecipe { changed, .. } if changed == &["docker/a.log"]), "{error}");
+    fs_err::remove_file(world.path("pypto/docker/a.log")).unwrap();
+    // Below the top the paths of the recipe are others.
+    let inside = PlanRequest { checkout: world.path("pypto/docker"), ..world.request() };
+    let error = inside.lock(&world.cx(), &world.config(|_| {}), &[]).unwrap_err();
+    assert!(matches!(&error, Error::NotTop { .. }), "{error}");
+    assert!(error.hint().unwrap().contains("--checkout"), "{:?}", error.hint());
+}
+
+#[test]
+fn a_plan_holds_no_password() {
+    let Some(world) = World::new() else { return };
+    for source in ["https://me:s3cret@h.example/x", "https://h.example/x?token=s3cret", "--upload-pack=s3cret", ""] {
+        let request = PlanRequest { source: Some(source.to_owned()), ..world.request() };
+        let error = request.lock(&world.cx(), &world.config(|_| {}), &[]).unwrap_err();
+        assert!(matches!(error, Error::BadSource { .. }), "{source}: {error}");
+    }
+    let fork = PlanRequest { source: Some(world.path("pypto").display().to_string()), ..world.request() };
+    fork.lock(&world.cx(), &world.config(|_| {}), &[]).unwrap();
 }
 
 #[test]

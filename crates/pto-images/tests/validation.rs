@@ -34,7 +34,8 @@ impl Bench {
         bench.program(
             "task-submit",
             "printf '%s\\n' \"$@\" -- >>\"$BENCH/calls\"\n\
-             case \"$1\" in --find) cat \"$BENCH/tasks\" 2>/dev/null; exit 0;; --kill) exit 0;; esac\n\
+             case \"$1\" in --find) cat \"$BENCH/tasks\" 2>/dev/null; exit 0;; \
+                --kill) sed -i \"/^$2/d\" \"$BENCH/tasks\"; exit 0;; esac\n\
              [ -e \"$BENCH/stuck\" ] && { echo 'the queue is full'; exit 1; }\n\
              case \"$8\" in 1) TASK_DEVICE=3;; 2) TASK_DEVICE=2,5;; esac\n\
              [ -e \"$BENCH/few\" ] && TASK_DEVICE=3\n\
@@ -77,13 +78,15 @@ impl Bench {
     fn lock(&self) -> Lock {
         let commit = "0".repeat(40);
         let source = serde_json::json!({ "repository": "r", "ref": "main", "commit": commit });
-        let base = serde_json::json!({ "repository": "b", "tag": "t", "digest": format!("sha256:{}", "1".repeat(64)), "pinned": true });
+        let image = self.config().images.remove(0);
+        let digest = format!("sha256:{}", "1".repeat(64));
+        let base = serde_json::json!({ "repository": image.cann_repository, "tag": image.cann_tag, "digest": digest, "pinned": true });
         let lock = serde_json::json!({
             "schema": "ptokit.images-lock/1", "created": "", "recipe": { "repository": "r", "branch": "main", "commit": commit },
             "pypto": source, "pypto_lib": source, "runtime": source, "pto_isa": commit,
             "ptoas": { "version": "v0.61", "sha256": {} },
             "images": [{ "name": "x86-a5", "platform": { "os": "linux", "architecture": "amd64" }, "validation_platform": "a5",
-                         "tag": "t", "base": base, "build_args": {} }],
+                         "tag": image.tag, "base": base, "build_args": {} }],
         });
         fs_err::write(self.path("lock.json"), lock.to_string()).unwrap();
         Lock::load(&self.path("lock.json")).unwrap()
@@ -102,6 +105,7 @@ impl Bench {
             lock: &self.lock(),
             run: Self::run(),
             output: self.path("output"),
+            locks: self.path("locks"),
         };
         let _ = std::fs::remove_file(self.path("calls"));
         validation.run(cx)
@@ -162,6 +166,8 @@ fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
     let calls = fs_err::read_to_string(bench.path("calls")).unwrap();
     let of_queue =
         |cards: u32| format!("--timeout\n3600\n--max-time\n1800\n--device\nauto\n--device-num\n{cards}\n--run\n");
+    // First what a killed attempt may have left, then the reservations.
+    let calls = calls.strip_prefix("--find\nptokit-images-x86-a5-r77-a2-x\n--\n").unwrap_or_default();
     assert!(calls.starts_with(&of_queue(1)) && calls.matches(&of_queue(2)).count() == 1, "{calls}");
     assert!(calls.contains("--device /dev/null") && calls.contains("version.info:ro"), "{calls}");
     assert_eq!(calls.matches("docker run").count(), 3);
@@ -228,6 +234,22 @@ fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
     let other = pto_store::Lock::try_acquire(&bench.path("output/.ptokit-validation.lock")).unwrap().unwrap();
     assert!(matches!(bench.validate(&cx), Err(Error::BusyOutput { .. })));
     drop(other);
+    // Nothing was used where what is found could not be written down.
+    for blocked in ["results.json", "single.log"] {
+        let _ = std::fs::remove_file(bench.path("output").join(blocked));
+        fs_err::create_dir(bench.path("output").join(blocked)).unwrap();
+        assert!(matches!(bench.validate(&cx), Err(Error::Io { .. })), "{blocked}");
+        assert!(!bench.path("calls").exists(), "{blocked}");
+        fs_err::remove_dir(bench.path("output").join(blocked)).unwrap();
+    }
+    // What the same attempt left when it was killed.
+    let left = format!("{}-doctor", Bench::run().mark());
+    let label = format!("ptokit.images.run={}", Bench::run().mark());
+    bench.engine.ok(&["create", "--name", &left, "--label", &label, TAG, "true"]);
+    bench.image("exit 0", "echo [RUN] PASS", "echo [RUN] PASS");
+    fs_err::remove_file(bench.path("few")).unwrap();
+    let results = bench.validate(&cx).unwrap();
+    assert!(results.passed(), "{results:?}");
     a_doctor_that_takes_strict_for_nothing_is_no_witness(&bench);
 
     let other = cx.clone().with_var("ASCEND_DRIVER_ROOT", bench.path("nowhere"));
@@ -360,4 +382,54 @@ fn cleaning_up_takes_what_is_of_this_run_and_nothing_else() {
     let gone = "case \"$1\" in --find) [ -e \"$BENCH/gone\" ] || echo 4711;; --kill) : >\"$BENCH/gone\"; exit 5;; esac";
     bench.program("task-submit", gone);
     assert_eq!(clean_up(&cx, &run).unwrap().tasks, ["4711"]);
+}
+
+#[test]
+fn a_plan_of_another_configuration_is_not_validated() {
+    let Some(engine) = pto_test::engine::engine() else { return };
+    let bench = Bench::new(engine);
+    let tag = "ptokit-test/validation:configuration";
+    let _removed = bench.engine.image(tag);
+    let labels = bench.lock().labels("x86-a5").unwrap();
+    let labels: Vec<_> = labels.iter().map(|(label, value)| format!("{label}={value}")).collect();
+    bench.engine.image_of(tag, &["true"], &format!("LABEL {}", labels.join(" ")));
+    let lock = bench.lock();
+    let mut config = bench.config();
+    config.images[0].cann_digest = Some(format!("sha256:{}", "9".repeat(64)).parse().unwrap());
+    let validation = Validation {
+        config: &config,
+        image: &config.images[0],
+        local: tag.to_owned(),
+        lock: &lock,
+        run: Bench::run(),
+        output: bench.path("output"),
+        locks: bench.path("locks"),
+    };
+    let refused = validation.run(&bench.cx()).unwrap_err();
+    assert!(matches!(&refused, Error::OtherConfiguration { found, .. } if found.contains("cann_digest")), "{refused}");
+
+    let mark = pto_images::registry::Digest::of(Bench::run().mark().as_bytes());
+    let file = bench.path("locks").join(format!("{}.lock", &mark.hex()[..24]));
+    fs_err::create_dir(bench.path("locks")).unwrap();
+    let held = pto_store::Lock::try_acquire(&file).unwrap().unwrap();
+    assert!(matches!(bench.validate_image(&bench.cx(), tag), Err(Error::BusyRun { .. })));
+    drop(held);
+}
+
+#[test]
+fn a_task_that_goes_on_was_not_ended() {
+    let Some(engine) = pto_test::engine::engine() else { return };
+    let bench = Bench::new(engine);
+    let run = Run { run: "79".to_owned(), attempt: 1, image: "x86-a5".to_owned() };
+    // It takes a moment, or never goes.
+    let going = "case \"$1\" in --find) echo looked >>\"$BENCH/looks\"; [ $(wc -l <\"$BENCH/looks\") -gt 3 ] || echo 4711;; esac";
+    bench.program("task-submit", going);
+    assert_eq!(clean_up(&bench.cx(), &run).unwrap().tasks, ["4711"]);
+    bench.program("task-submit", "case \"$1\" in --find) echo 4711;; esac");
+    match clean_up(&bench.cx(), &run) {
+        Err(Error::Tasks { command, problem }) => {
+            assert!(command.ends_with("--kill 4711") && problem.contains("is there after"), "{command}: {problem}");
+        }
+        other => panic!("{other:?}"),
+    }
 }

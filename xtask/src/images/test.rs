@@ -8,7 +8,7 @@ use pto_images::plan::Lock;
 use pto_images::validation::{CaseStatus, CleanedUp, Results, Run, Validation, clean_up, preflight};
 use serde::Serialize;
 
-use super::common::{ImageArgs, number};
+use super::common::{ImageArgs, locks, number};
 use crate::exit::{Failure, Outcome};
 use crate::setup::{Common, generated_dir};
 use crate::{out, style};
@@ -83,8 +83,15 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         return Err(Failure::usage(format!("the plan does not have `{}`", image.name), hint));
     }
     let output = output(&cx, args, &image);
-    let validation =
-        Validation { config: &config, image: &image, local: local.clone(), lock: &lock, run, output: output.clone() };
+    let validation = Validation {
+        config: &config,
+        image: &image,
+        local: local.clone(),
+        lock: &lock,
+        run,
+        output: output.clone(),
+        locks: locks(&cx)?,
+    };
     let results = validation.run(&cx)?;
     let passed = results.passed();
     if common.json {

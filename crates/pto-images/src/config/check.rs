@@ -49,20 +49,25 @@ fn sources(draft: &Draft, findings: &mut Findings) {
     let lib = draft.pypto_lib.iter();
     let lib = lib.flat_map(|it| [("/pypto_lib/repository", &it.repository), ("/pypto_lib/ref", &it.reference)]);
     for (place, text) in recipe.chain(pypto).chain(lib) {
-        let is_name = if place.ends_with("/repository") { is_address(text) } else { is_ref(text) };
-        if !is_name {
-            findings.error(place, format!("`{}` is not a name that git takes", without_user(text)));
-        } else if text.contains('@') && text.contains("://") {
-            findings.error(place, "a user's name or password does not belong here");
-        } else if text.contains('?') {
-            findings.error(place, "what follows the `?` may be a token, which does not belong here");
-        }
+        let problem = match place.ends_with("/repository") {
+            true => address_problem(text),
+            false => (!is_ref(text)).then(|| format!("`{}` is not a name that git takes", without_user(text))),
+        };
+        problem.into_iter().for_each(|problem| findings.error(place, problem));
     }
 }
 
-/// Whether git can take it for an address, and not for an option.
-fn is_address(text: &str) -> bool {
-    !text.is_empty() && !text.starts_with('-') && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+/// What is wrong with the address of a repository. Documents and images repeat the address, so it must not hold a secret.
+pub(crate) fn address_problem(text: &str) -> Option<String> {
+    let is_address = !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control());
+    // Git would take it for an option.
+    if !is_address || text.starts_with('-') {
+        return Some(format!("`{}` is not a name that git takes", without_user(text)));
+    }
+    if text.contains('@') && text.contains("://") {
+        return Some("a user's name or password does not belong here".to_owned());
+    }
+    text.contains('?').then(|| "what follows the `?` may be a token, which does not belong here".to_owned())
 }
 
 /// Whether it is a ref by the rules of `git check-ref-format`, and git cannot take it for an option.

@@ -2,7 +2,7 @@
 //!
 //! [`Config::parse`] finds all mistakes at once, each with its place in the document.
 
-mod check;
+pub(crate) mod check;
 mod findings;
 mod read;
 mod strict;

@@ -23,6 +23,8 @@ impl Error {
             | Self::NoPin { .. }
             | Self::Base { .. }
             | Self::NotPypto { .. }
+            | Self::NotTop { .. }
+            | Self::BadSource { .. }
             | Self::ChangedRecipe { .. }
             | Self::OtherRecipe { .. } => Fault::Input,
             Self::Contradiction { .. }
@@ -34,6 +36,7 @@ impl Error {
             | Self::OtherHost { .. }
             | Self::DriverUnknown { .. }
             | Self::OtherPlan { .. }
+            | Self::OtherConfiguration { .. }
             | Self::Promoted { .. }
             | Self::Stale { .. }
             | Self::NothingBefore { .. } => Fault::Verdict,
@@ -48,6 +51,7 @@ impl Error {
             | Self::Git(_)
             | Self::Busy { .. }
             | Self::BusyOutput { .. }
+            | Self::BusyRun { .. }
             | Self::Io { .. }
             | Self::Lock(_)
             | Self::Interrupted => Fault::Machine,

@@ -21,6 +21,12 @@ impl Error {
                 the configuration"
                     .to_owned()
             }
+            Self::NotTop { top, .. } => format!("name the checkout: `--checkout {}`", top.display()),
+            Self::BadSource { .. } => {
+                "leave it out of the address: git asks its credential helper (`git config credential.helper`), also where the image \
+                 is built"
+                    .to_owned()
+            }
             Self::ChangedRecipe { dir, .. } => {
                 format!("commit and push them, or put them aside: `git -C {} stash --include-untracked`", dir.display())
             }
@@ -46,7 +52,9 @@ impl Error {
             Self::OtherPlatform { .. } => "build and test it on a machine of that architecture".to_owned(),
             Self::NoImage { .. } => "build it first".to_owned(),
             Self::Tasks { .. } => "look at the queue, and end what is left of this run by hand".to_owned(),
+            Self::BusyRun { .. } => "wait for it, or give this one a number of its own: `--run`, `--attempt`".to_owned(),
             Self::BusyOutput { .. } => "wait for it, or name another directory: `--output DIR`".to_owned(),
+            Self::OtherConfiguration { .. } => "plan, build and validate again, or name the configuration it was made from".to_owned(),
             Self::NotPassed { .. } => "`cargo xtask images test` runs the validation and writes the results".to_owned(),
             Self::Document { form: Form::Results, .. } => {
                 "`cargo xtask images test` writes them: name `results.json` of its directory".to_owned()

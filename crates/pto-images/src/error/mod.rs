@@ -91,6 +91,20 @@ pub enum Error {
         /// By the plan.
         expected: String,
     },
+    /// An address to clone from that cannot be part of a plan. It may hold a secret, so it is not shown.
+    #[error("the address to clone from cannot be used: {problem}")]
+    BadSource {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A directory inside the checkout was named, not the checkout itself.
+    #[error("`{}` is not the top of its checkout, `{}`", .dir.display(), .top.display())]
+    NotTop {
+        /// The directory that was named.
+        dir: PathBuf,
+        /// The checkout.
+        top: PathBuf,
+    },
     /// The recipe has uncommitted changes.
     #[error("`{}` has changes that are in no commit, and an image says which commit it is of: {}", .dir.display(), some(.changed))]
     ChangedRecipe {
@@ -110,6 +124,20 @@ pub enum Error {
         found: Option<String>,
         /// By the plan.
         expected: String,
+    },
+    /// The plan was made from another configuration.
+    #[error("the plan of `{image}` is of another configuration: {found}")]
+    OtherConfiguration {
+        /// The image's name.
+        image: String,
+        /// What it has, and what the configuration has.
+        found: String,
+    },
+    /// Another process validates the same attempt of the same run.
+    #[error("another validation `{mark}` is at work on this machine")]
+    BusyRun {
+        /// What its containers and tasks are found by.
+        mark: String,
     },
     /// The driver to compare, or to compare with, is not known.
     #[error("the driver's version is not known: {problem}")]

@@ -7,6 +7,7 @@ use pto_context::Context;
 use serde::{Deserialize, Serialize};
 
 use super::snapshot;
+use crate::config::Image;
 use crate::document::{self, Form};
 use crate::error::Error;
 use crate::promote::Recipe;
@@ -88,6 +89,24 @@ pub struct Base {
     pub digest: Digest,
     /// Whether the configuration pins the digest; otherwise it is where the tag led.
     pub pinned: bool,
+}
+
+impl LockedImage {
+    /// What of it is not as the configuration has it now: what was found, and what was expected.
+    pub(crate) fn differs(&self, image: &Image) -> Option<String> {
+        let (platform, expected) = (self.platform.to_string(), image.platform().to_string());
+        let digest = image.cann_digest.as_ref().unwrap_or(&self.base.digest);
+        let facts = [
+            ("platform", platform.as_str(), expected.as_str()),
+            ("validation_platform", &self.validation_platform, &image.validation_platform),
+            ("tag", &self.tag, &image.tag),
+            ("cann_repository", &self.base.repository, &image.cann_repository),
+            ("cann_tag", &self.base.tag, &image.cann_tag),
+            ("cann_digest", self.base.digest.as_str(), digest.as_str()),
+        ];
+        let other = facts.into_iter().find(|(_, found, expected)| found != expected);
+        other.map(|(what, found, expected)| format!("its {what} is `{found}`, the configuration has `{expected}`"))
+    }
 }
 
 impl Lock {

@@ -19,6 +19,7 @@ use pto_platform::files::{PtoIsaPin, parse_pto_isa_pin, parse_versions_env};
 pub use lock::{Base, Lock, LockedImage, LockedSource, Ptoas};
 pub use patches::warn_without_patch;
 
+use crate::config::check::address_problem;
 use crate::config::{Config, Image, Source};
 use crate::document::Form;
 use crate::error::Error;
@@ -68,6 +69,9 @@ impl PlanRequest {
     /// # Errors
     /// Something cannot be found out, or a pin is missing: nothing is planned on a guess.
     pub fn lock(&self, cx: &Context, config: &Config, images: &[&Image]) -> Result<Lock, Error> {
+        if let Some(problem) = self.source.as_deref().and_then(address_problem) {
+            return Err(Error::BadSource { problem });
+        }
         let cx = &proxy::for_git(cx, self.proxy.as_deref());
         let commit = snapshot::head(cx, &self.checkout)?;
         snapshot::require_clean(cx, &self.checkout)?;

@@ -27,13 +27,24 @@ pub(super) fn head(cx: &Context, checkout: &Path) -> Result<String, Error> {
 const RECIPE: [&str; 6] = ["docker", ".dockerignore", "crates", "xtask", "Cargo.toml", "Cargo.lock"];
 
 /// Checks that the recipe has no uncommitted changes: the engine gets the files as they are, and the image is labelled with the
-/// commit.
+/// commit. Git may have been told to overlook some of them, which the engine does not.
 pub(super) fn require_clean(cx: &Context, checkout: &Path) -> Result<(), Error> {
     let git = Git::at(cx, checkout)?;
-    let look = [&["status", "--porcelain", "--untracked-files=normal", "--"][..], &RECIPE].concat();
-    let listed = git.ask(cx, "look for changes", &look)?;
+    let top = git.ask(cx, "find the top of a checkout", &["rev-parse", "--show-toplevel", "--show-prefix"])?;
+    let (top, prefix) = top.split_once('\n').unwrap_or((&top, ""));
+    if !prefix.trim().is_empty() {
+        return Err(Error::NotTop { dir: checkout.to_owned(), top: top.into() });
+    }
+    let status = ["-c", "core.fileMode=true", "status", "--porcelain", "--untracked-files=normal"];
+    let listed = git.ask(cx, "look for changes", &[&status[..], &["--"], &RECIPE].concat())?;
+    let ignored = git.ask(cx, "look for changes", &[&status[..], &["--ignored", "--", RECIPE[0]]].concat())?;
     // `XY path`.
-    let changed: Vec<String> = listed.lines().filter_map(|line| line.get(3..).map(str::to_owned)).collect();
+    let paths = listed.lines().chain(ignored.lines().filter(|line| line.starts_with("!!")));
+    let mut changed: Vec<String> = paths.filter_map(|line| line.get(3..).map(str::to_owned)).collect();
+    let flags = git.ask(cx, "look for files that git overlooks", &[&["ls-files", "-v", "--"][..], &RECIPE].concat())?;
+    let overlooked =
+        flags.lines().filter(|line| line.starts_with(|flag: char| flag == 'S' || flag.is_ascii_lowercase()));
+    changed.extend(overlooked.filter_map(|line| line.get(2..)).map(|path| format!("{path} (overlooked by git)")));
     if changed.is_empty() { Ok(()) } else { Err(Error::ChangedRecipe { dir: git.root().to_owned(), changed }) }
 }
 

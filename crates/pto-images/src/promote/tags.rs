@@ -6,6 +6,7 @@ use pto_store::Lock;
 
 use super::names::Names;
 use crate::error::Error;
+use crate::locks::try_lock;
 use crate::registry::{Client, Digest, Manifest, Repository, wait};
 
 /// Keeps other processes of this machine from moving the same image's tags.
@@ -13,10 +14,8 @@ use crate::registry::{Client, Digest, Manifest, Repository, wait};
 /// # Errors
 /// [`Error::Busy`] if one does so now.
 pub(super) fn lock(dir: &Path, repository: &Repository, names: &Names) -> Result<Lock, Error> {
-    fs_err::create_dir_all(dir).map_err(Error::io("make the directory of locks"))?;
     let tag = repository.with_tag(names.current());
-    let file = dir.join(format!("{}.lock", &Digest::of(tag.as_bytes()).hex()[..24]));
-    Lock::try_acquire(&file).map_err(Error::Lock)?.ok_or(Error::Busy { tag })
+    try_lock(dir, &tag)?.ok_or(Error::Busy { tag })
 }
 
 /// The tags of a repository.

@@ -27,6 +27,8 @@ const REDIRECTS: u32 = 5;
 
 /// How many pages of a list of tags are read, so that a registry whose pages never end is not asked for ever.
 const PAGES: usize = 1000;
+/// How many letters all tags may have together: a million tags with what we add to a name.
+const MOST_LETTERS: usize = 64 << 20;
 
 /// What became of a tag that was to be deleted by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,7 +182,7 @@ impl Client {
     /// # Errors
     /// They cannot be fetched.
     pub fn tags(&self) -> Result<Option<Vec<String>>, Error> {
-        let (mut tags, mut path) = (Vec::new(), "tags/list?n=1000".to_owned());
+        let (mut tags, mut path, mut letters) = (Vec::<String>::new(), "tags/list?n=1000".to_owned(), 0);
         for _ in 0..PAGES {
             let ask = self.ask("GET", &path, &[]);
             let page = self.repeat(&ask, |reply| match reply.status {
@@ -192,13 +194,17 @@ impl Client {
                 _ => Err(reply.problem()),
             })?;
             let Some((more, link)) = page else { return Ok(None) };
+            letters += more.iter().map(String::len).sum::<usize>();
             tags.extend(more);
             match link.as_deref().and_then(next_page) {
-                Some(query) => path = format!("tags/list?{query}"),
-                None => break,
+                Some(query) if letters < MOST_LETTERS => path = format!("tags/list?{query}"),
+                Some(_) => break,
+                None => return Ok(Some(tags)),
             }
         }
-        Ok(Some(tags))
+        // A part of it would say of a tag that it does not exist.
+        let endless = Problem::Malformed(format!("the list of tags goes on after {} tags", tags.len()));
+        Err(self.failed(&self.ask("GET", &path, &[]), endless, 1).into())
     }
 
     /// Facts about what a manifest stands for: for an image from its configuration, for a list of images from the list.

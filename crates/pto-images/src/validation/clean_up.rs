@@ -1,6 +1,6 @@
 //! Cleaning up after a run, on a host that others use too.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pto_context::{Context, Event};
 use pto_docker::{Docker, PrivateDirectory};
@@ -10,9 +10,13 @@ use serde::Serialize;
 use super::cases::{LABEL, QUEUE};
 use super::run::Run;
 use crate::error::Error;
+use crate::registry::wait;
 
 /// How long the queue may take to answer.
 const ANSWER: Duration = Duration::from_secs(60);
+/// How long a task that was killed may be there, and how often that is looked at. Containers have ten seconds to end.
+const ENDING: Duration = Duration::from_secs(15);
+const LOOK: Duration = Duration::from_millis(500);
 
 /// What the engine says of a container that is being removed or is gone already.
 const GOING: [&str; 2] = ["is already in progress", "No such container"];
@@ -57,8 +61,8 @@ fn remove(docker: &Docker, container: &str) -> Result<(), Error> {
     }
 }
 
-/// Kills the tasks with this mark. Where the queue refuses, asks it once more: a task that has ended meanwhile cannot be killed,
-/// and counts as ended.
+/// Kills the tasks with this mark, and waits until the queue has none of them: a task that has ended meanwhile cannot be killed,
+/// and one that was killed may take a moment.
 fn end_tasks(cx: &Context, mark: &str, ended: &mut Vec<String>) -> Result<(), Error> {
     let mut refused = None;
     for task in find(cx, mark)? {
@@ -68,10 +72,19 @@ fn end_tasks(cx: &Context, mark: &str, ended: &mut Vec<String>) -> Result<(), Er
         }
         ended.push(task);
     }
-    match refused {
-        Some((task, problem)) if find(cx, mark)?.contains(&task) => Err(failed(&["--kill", &task], problem)),
-        _ => Ok(()),
+    let start = Instant::now();
+    while !ended.is_empty() {
+        let Some(left) = find(cx, mark)?.into_iter().find(|task| ended.contains(task)) else { break };
+        match refused {
+            Some((task, problem)) if task == left => return Err(failed(&["--kill", &task], problem)),
+            _ if start.elapsed() > ENDING => {
+                let problem = format!("it was accepted, and the task is there after {ENDING:?}");
+                return Err(failed(&["--kill", &left], problem));
+            }
+            _ => wait(LOOK)?,
+        }
     }
+    Ok(())
 }
 
 /// The tasks with this mark. The queue is shared, and killing the wrong task destroys somebody's work, so few lines of its answer

@@ -18,6 +18,7 @@ use super::preflight::host;
 use super::results::{CaseResult, CaseStatus, Results};
 use crate::config::{Config, Image};
 use crate::error::Error;
+use crate::locks::try_lock;
 use crate::plan::{self, labels};
 use crate::registry::{Digest, Platform};
 
@@ -62,6 +63,8 @@ pub struct Validation<'a> {
     pub run: Run,
     /// Where logs and results go.
     pub output: PathBuf,
+    /// The directory of the locks that all processes of this machine share.
+    pub locks: PathBuf,
 }
 
 impl Validation<'_> {
@@ -72,18 +75,25 @@ impl Validation<'_> {
     pub fn run(&self, cx: &Context) -> Result<Results, Error> {
         let driver = host(cx, self.image)?;
         let id = self.id(cx)?;
+        let mark = self.run.mark();
+        // Everything with the mark is removed at the end, that of another process too.
+        let _mark = try_lock(&self.locks, &mark)?.ok_or(Error::BusyRun { mark })?;
         fs_err::create_dir_all(&self.output).map_err(Error::io("make the directory of results"))?;
         let output = fs_err::canonicalize(&self.output).map_err(Error::io("find the directory of results"))?;
         let lock = Lock::try_acquire(&output.join(LOCK)).map_err(Error::Lock)?;
         // Two validations in one directory would take each other's files for their own.
         let _lock = lock.ok_or_else(|| Error::BusyOutput { dir: output.clone() })?;
         let file = output.join(RESULTS);
-        // Whatever happens below, the results of an earlier validation must not pass for this one's.
-        let _ = std::fs::remove_file(&file);
+        let mut results = Results::new(&self.image.name, id.clone(), &self.lock.recipe.commit, &driver);
+        clear(&output)?;
+        // What cannot be written in the end is found out before a card is used.
+        results.save(&file)?;
+        remove(&file)?;
         let work = work_dir(&output)?;
+        // What the same attempt left when it was killed is in the way of its containers' names.
+        clean_up(cx, &self.run)?;
         let cases = self.cases(cx, &id, &output, work.path());
         let cleaned = clean_up(cx, &self.run);
-        let mut results = Results::new(&self.image.name, id, &self.lock.recipe.commit, &driver);
         results.cases = cases?;
         results.save(&file)?;
         cleaned.map(|_| results)
@@ -125,8 +135,8 @@ impl Validation<'_> {
         if ended.status == Status::Interrupted {
             return Err(Error::Interrupted);
         }
-        let outcome = if all_passed(&results) { "passed" } else { "failed" };
-        cx.emit(Event::Finished { task, message: format!("{}: {outcome}", names.join(", ")) });
+        let outcomes: Vec<_> = results.iter().map(outcome).collect();
+        cx.emit(Event::Finished { task, message: outcomes.join(", ") });
         Ok(results)
     }
 
@@ -145,6 +155,10 @@ impl Validation<'_> {
             place: format!("the plan of `{name}`"),
             note: None,
         })?;
+        let locked = self.lock.image(name);
+        if let Some(found) = locked.and_then(|locked| locked.differs(self.image)) {
+            return Err(Error::OtherConfiguration { image: name.clone(), found });
+        }
         labels::require(&self.local, &expected, &image.labels)?;
         let id = image.id.and_then(|id| id.parse().ok());
         id.ok_or_else(|| Error::NoImage { name: self.local.clone() })
@@ -155,25 +169,45 @@ fn all_passed(results: &[CaseResult]) -> bool {
     results.iter().all(|case| case.status == CaseStatus::Passed)
 }
 
-/// Removes the logs and work directories of earlier runs from the output directory and makes a new one. Its name is never used
-/// again: a task outlives the process that asked for it if that is killed, and must not write its verdict where a later run
-/// reads.
-fn work_dir(output: &Path) -> Result<TempDir, Error> {
-    let failed = "make a directory for what the cases write";
-    for entry in fs_err::read_dir(output).map_err(Error::io(failed))? {
-        let entry = entry.map_err(Error::io(failed))?;
-        let name = entry.file_name();
-        if name.to_string_lossy().starts_with(WORK) && entry.path().is_dir() {
+/// A case for people, with what went wrong: it is known before anything is written down.
+fn outcome(case: &CaseResult) -> String {
+    let word = match case.status {
+        CaseStatus::Passed => "passed",
+        CaseStatus::Failed => "failed",
+        CaseStatus::NotRun => "not run",
+    };
+    let problem = case.problem.as_ref().map(|problem| format!(": {problem}")).unwrap_or_default();
+    format!("{} {word}{problem}", case.name)
+}
+
+/// Removes what earlier runs left in the output directory: whatever happens, it must not pass for this one's.
+fn clear(output: &Path) -> Result<(), Error> {
+    remove(&output.join(RESULTS))?;
+    Results::CASES.iter().try_for_each(|case| remove(&output.join(format!("{case}.log"))))?;
+    for entry in fs_err::read_dir(output).map_err(Error::io("look into the directory of results"))? {
+        let entry = entry.map_err(Error::io("look into the directory of results"))?;
+        if entry.file_name().to_string_lossy().starts_with(WORK) && entry.path().is_dir() {
+            // A task that outlives its run may still write there.
             let _ = std::fs::remove_dir_all(entry.path());
         }
-        if Results::CASES.iter().any(|case| *name == *format!("{case}.log")) {
-            let _ = std::fs::remove_file(entry.path());
-        }
     }
+    Ok(())
+}
+
+fn remove(file: &Path) -> Result<(), Error> {
+    match fs_err::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove an earlier result")(error)),
+        _ => Ok(()),
+    }
+}
+
+/// A new directory for what the cases write. Its name is never used again: a task outlives the process that asked for it if that
+/// is killed, and must not write its verdict where a later run reads.
+fn work_dir(output: &Path) -> Result<TempDir, Error> {
     // With the umask's permissions, not private: the queue may run tasks as another user.
     let permissions = std::fs::Permissions::from_mode(0o777);
     let made = tempfile::Builder::new().prefix(WORK).permissions(permissions).tempdir_in(output);
-    made.map_err(Error::io(failed))
+    made.map_err(Error::io("make a directory for what the cases write"))
 }
 
 /// Moves the logs of a reservation's cases to the output directory, where people look for them.

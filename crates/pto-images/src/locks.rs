@@ -1,0 +1,15 @@
+//! Locks that all processes of this machine share.
+
+use std::path::Path;
+
+use pto_store::Lock;
+
+use crate::error::Error;
+use crate::registry::Digest;
+
+/// Locks what a text names, a tag or a mark; `None` if another process has it.
+pub(crate) fn try_lock(dir: &Path, what: &str) -> Result<Option<Lock>, Error> {
+    fs_err::create_dir_all(dir).map_err(Error::io("make the directory of locks"))?;
+    let file = dir.join(format!("{}.lock", &Digest::of(what.as_bytes()).hex()[..24]));
+    Lock::try_acquire(&file).map_err(Error::Lock)
+}
