@@ -246,10 +246,10 @@ fn records_of_something_else_move_nothing_and_tell_nobody_a_password() {
         (of("image", "arm-a5"), "its image is `arm-a5`, expected `x86-a5`"),
         (of("tag", "a3-dist"), "its tag is `a3-dist`, expected `x86-a5-cann9.2-dist`"),
         (of("repository", &elsewhere), "its repository is `127.0.0.1:"),
-        (of("temporary", PREVIOUS), "is no tag of an upload of `x86-a5-cann9.2-dist`"),
+        (of("temporary", PREVIOUS), "is not the tag of an upload of `x86-a5-cann9.2-dist`"),
         (newer, "its schema is `ptokit.images-record/9`, expected `ptokit.images-record/1`"),
-        ("{".to_owned(), "it is no JSON: "),
-        (String::new(), "it is no JSON: "),
+        ("{".to_owned(), "it is not JSON: "),
+        (String::new(), "it is not JSON: "),
         ("null".to_owned(), "it has no `schema`"),
     ] {
         fs_err::write(&file, content).unwrap();

@@ -31,7 +31,7 @@ pub enum Error {
         expected: String,
     },
     /// A name that Docker does not take.
-    #[error("`{name}` is no name of {what}")]
+    #[error("`{name}` is not a name for {what}")]
     BadName {
         /// What it is to name.
         what: &'static str,
@@ -39,13 +39,13 @@ pub enum Error {
         name: String,
     },
     /// A text that is not a size.
-    #[error("`{size}` is no size of `/dev/shm`; expected a number and a unit, as in `16g`")]
+    #[error("`{size}` is not a size for `/dev/shm`; expected a number and a unit, as in `16g`")]
     BadSize {
         /// What was given.
         size: String,
     },
     /// A text that is not the address of a proxy. It may hold a password, so it is not shown.
-    #[error("the proxy that was given is no address; expected `http://HOST:PORT`")]
+    #[error("the proxy that was given is not an address; expected `http://HOST:PORT`")]
     BadProxy,
     /// A path that cannot be handed to Docker's client as it is.
     #[error("the path `{}` is not UTF-8, which Docker does not mount", .path.display())]
@@ -152,7 +152,7 @@ pub enum Error {
         source_file: PathBuf,
     },
     /// A text that is not a digest.
-    #[error("`{digest}` is no digest of an image, expected `sha256:` and 64 hexadecimal digits")]
+    #[error("`{digest}` is not a digest of an image, expected `sha256:` and 64 hexadecimal digits")]
     BadDigest {
         /// What was given.
         digest: String,

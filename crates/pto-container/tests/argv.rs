@@ -476,17 +476,17 @@ fn nonsense_is_refused_before_docker_is_asked() {
         "no card is named; expected at least one physical card of this host"
     );
     assert_eq!(refused(Request::new(Series::A3, vec![1, 1])), "card 1 is named twice");
-    assert_eq!(refused(Request { name: Some("-v".to_owned()), ..request() }), "`-v` is no name of a container");
-    assert_eq!(refused(Request { image: Some("--rm".to_owned()), ..request() }), "`--rm` is no name of an image");
+    assert_eq!(refused(Request { name: Some("-v".to_owned()), ..request() }), "`-v` is not a name for a container");
+    assert_eq!(refused(Request { image: Some("--rm".to_owned()), ..request() }), "`--rm` is not a name for an image");
     assert_eq!(
         refused(Request { cache_volume: Some("/host".to_owned()), ..request() }),
-        "`/host` is no name of a volume"
+        "`/host` is not a name for a volume"
     );
     let size = Request { shm_size: Some("lots".to_owned()), ..request() };
-    assert_eq!(refused(size), "`lots` is no size of `/dev/shm`; expected a number and a unit, as in `16g`");
+    assert_eq!(refused(size), "`lots` is not a size for `/dev/shm`; expected a number and a unit, as in `16g`");
     let proxy = refused(Request { proxy: Some("me:pw@".to_owned()), ..request() });
-    assert_eq!(proxy, "the proxy that was given is no address; expected `http://HOST:PORT`");
-    assert!(refused(Request { name: Some("x".repeat(300)), ..request() }).ends_with("is no name of a container"));
+    assert_eq!(proxy, "the proxy that was given is not an address; expected `http://HOST:PORT`");
+    assert!(refused(Request { name: Some("x".repeat(300)), ..request() }).ends_with("is not a name for a container"));
     assert_eq!(fake.host.calls(), "");
 }
 

@@ -73,7 +73,7 @@ pub fn private_home(cx: &Context) -> Result<PathBuf, Error> {
     // In `/tmp` anyone may have made it before us, as a link to anywhere.
     let found = std::fs::symlink_metadata(&path).map_err(failed)?;
     let why = match () {
-        () if !found.is_dir() => "is no directory",
+        () if !found.is_dir() => "is not a directory",
         () if found.uid() != uid => "belongs to somebody else",
         () if found.mode() & OTHERS != 0 => "can be entered by others",
         () => return Ok(path),
@@ -145,6 +145,6 @@ mod tests {
         assert!(PrivateDirectory::new(&cx(&tmp)).unwrap_err().to_string().contains("can be entered by others"));
         fs_err::remove_dir(&place).unwrap();
         fs_err::os::unix::fs::symlink(tmp.path(), &place).unwrap();
-        assert!(PrivateDirectory::new(&cx(&tmp)).unwrap_err().to_string().contains("is no directory"));
+        assert!(PrivateDirectory::new(&cx(&tmp)).unwrap_err().to_string().contains("is not a directory"));
     }
 }

@@ -1,4 +1,4 @@
-//! Documents that this crate writes for itself and reads again, each with its form in `schema`.
+//! The documents that this crate writes and reads again. Each names its form in the field `schema`.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -11,22 +11,22 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::strict::Strict;
 
-/// Far above any of them, and far below what would fill the memory.
+/// Far more than any of them has, and far less than would fill the memory.
 const LARGEST: u64 = 64 << 20;
 
-/// What a document is.
+/// The form of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// What is built.
+    /// A plan.
     Plan,
-    /// How a validation went.
+    /// The results of a validation.
     Results,
-    /// What was begun in a registry.
+    /// The record of a promotion or rollback.
     Record,
 }
 
 impl Form {
-    /// What stands in its field `schema`.
+    /// The value of the field `schema`.
     pub const fn schema(self) -> &'static str {
         match self {
             Self::Plan => "ptokit.images-lock/1",
@@ -44,7 +44,7 @@ impl Form {
     }
 }
 
-/// Reads one of this form. A pipe or a device in its place is refused and not waited for.
+/// Reads a document of this form. A pipe or a device is refused, not waited for.
 pub(crate) fn load<T: DeserializeOwned>(file: &Path, form: Form) -> Result<T, Error> {
     let malformed = |problem: String| Error::Document { file: file.to_owned(), form, problem };
     let unread = |source| Error::Unread { file: file.to_owned(), source };
@@ -63,7 +63,7 @@ pub(crate) fn load<T: DeserializeOwned>(file: &Path, form: Form) -> Result<T, Er
     serde_json::from_value(value).map_err(|error| malformed(error.to_string()))
 }
 
-/// Writes one of this form, whole or not at all, and makes its directory. It outlives a machine that stops right after.
+/// Writes a document of this form, whole or not at all, and makes its directory. It is on disk when this returns.
 pub(crate) fn save(file: &Path, form: Form, document: &impl Serialize) -> Result<(), Error> {
     let failed = || Error::io(form.action());
     let text = serde_json::to_string_pretty(document).map_err(|error| failed()(error.into()))? + "\n";

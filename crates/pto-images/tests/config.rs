@@ -50,7 +50,7 @@ fn each_mistake_is_found_at_its_place() {
         (|v| v["images"][1]["tag"] = "a3-dist".into(), "is a legacy tag"),
         (|v| v["images"][1]["tag"] = "arm-a2a3-cann9.2-dist-1-2".into(), "an upload of `arm-a2a3` could be called"),
         (|v| v["images"][1]["name"] = "arm-a2a3".into(), "/images/1/name `arm-a2a3` is the name of image 0 as well"),
-        (|v| v["images"][0]["name"] = "ARM".into(), "/images/0/name `ARM` is no name"),
+        (|v| v["images"][0]["name"] = "ARM".into(), "/images/0/name `ARM` is not a name"),
         (
             |v| v["images"][0]["runner"] = json!([]),
             "/images/0/runner there is no key `runner`; did you mean `runners`?",
@@ -61,7 +61,7 @@ fn each_mistake_is_found_at_its_place() {
             |v| drop(v["images"][0].as_object_mut().unwrap().remove("cann_digest")),
             "/images/0 the key `cann_digest` is missing",
         ),
-        (|v| v["images"][0]["cann_digest"] = "sha256:12".into(), "/images/0/cann_digest `sha256:12` is no digest"),
+        (|v| v["images"][0]["cann_digest"] = "sha256:12".into(), "/images/0/cann_digest `sha256:12` is not a digest"),
         (|v| v["images"][0]["cann_tag"] = "latest".into(), "/images/0/cann_tag `latest` does not pin CANN 9.2.0"),
         (|v| v["images"][0]["cann_tag"] = "9.0.0-a3".into(), "does not pin CANN 9.2.0"),
         (|v| v["images"][1]["cann_tag"] = "9.2.0-a3-ubuntu22.04".into(), "is for other chips than a5, by its `a3`"),
@@ -78,7 +78,7 @@ fn each_mistake_is_found_at_its_place() {
             "/images/0/name a name of 65 letters, expected at most 64",
         ),
         (|v| v["images"][0]["driver"] = "26.0\n\u{1b}[2J".into(), "/images/0/driver `26.0\u{fffd}\u{fffd}[2J`"),
-        (|v| v["recipe"]["branch"] = "a..b".into(), "/recipe/branch `a..b` is no name for git"),
+        (|v| v["recipe"]["branch"] = "a..b".into(), "/recipe/branch `a..b` is not a name that git takes"),
         (|v| v["recipe"]["branch"] = "main.lock".into(), "/recipe/branch"),
         (|v| v["pypto_lib"]["ref"] = "main^{commit}".into(), "/pypto_lib/ref"),
         (
@@ -98,9 +98,9 @@ fn each_mistake_is_found_at_its_place() {
         (|v| v["images"][0]["driver"] = Value::Null, "/images/0/driver an enabled image needs"),
         (
             |v| v["images"][0]["driver"] = "25.7.rc1.12".into(),
-            "/images/0/driver driver 25.7.rc1.12 with CANN 9.2.0 is no supported pair",
+            "/images/0/driver driver 25.7.rc1.12 with CANN 9.2.0 is not a supported pair",
         ),
-        (|v| v["images"][1]["validation_platform"] = "a2a3".into(), "is no supported pair for a2a3 on arm64"),
+        (|v| v["images"][1]["validation_platform"] = "a2a3".into(), "is not a supported pair for a2a3 on arm64"),
         (
             |v| v["images"][0]["architecture"] = "riscv".into(),
             "/images/0/architecture `riscv` is not one of arm64, amd64",
@@ -110,7 +110,7 @@ fn each_mistake_is_found_at_its_place() {
         (|v| v["images"][0]["single_script"] = "../x.py".into(), "/images/0/single_script"),
         (|v| v["images"][0]["devices"] = json!(["/etc/passwd"]), "/images/0/devices"),
         (|v| v["images"][0]["tag"] = "x".repeat(120).into(), "at most 102 leave room"),
-        (|v| v["repository"] = "h.x/a:tag".into(), "/repository `h.x/a:tag` is no repository"),
+        (|v| v["repository"] = "h.x/a:tag".into(), "/repository `h.x/a:tag` is not a repository"),
         (|v| v["pypto"]["repository"] = "https://me:pw@h/x".into(), "/pypto/repository a user's name or password"),
         (|v| v["pypto_lib"]["ref"] = "--upload-pack=x".into(), "/pypto_lib/ref"),
         (|v| v["version"] = 2.into(), "/version expected 1"),

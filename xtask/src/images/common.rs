@@ -322,7 +322,7 @@ mod tests {
             (b"p", None, "1 line"),
             (b"u\np", Some("u"), "2 lines"),
             (b"u\np\nq\n", None, "3 lines"),
-            (b"\xff\xfe", Some("u"), "what is no UTF-8"),
+            (b"\xff\xfe", Some("u"), "text that is not UTF-8"),
             (&too_long, Some("u"), "more than 65536 bytes"),
         ] {
             assert_eq!(found(bytes, username), expected);

@@ -1,5 +1,7 @@
 //! `images validate`.
 
+use std::path::Path;
+
 use pto_context::counted;
 use pto_images::config::{Config, Finding, Findings, Severity};
 use pto_images::plan::warn_without_patch;
@@ -79,7 +81,7 @@ fn document<'a>(config: Option<&'a Config>, findings: &'a Findings) -> Document<
 
 fn text(config: Option<&Config>, findings: &Findings) -> String {
     let file = findings.file.display();
-    let mut lines: Vec<String> = findings.findings.iter().map(|finding| line(&file.to_string(), finding)).collect();
+    let mut lines: Vec<String> = findings.findings.iter().map(|finding| line(&findings.file, finding)).collect();
     match config {
         Some(config) => {
             for image in &config.images {
@@ -95,12 +97,10 @@ fn text(config: Option<&Config>, findings: &Findings) -> String {
     lines.join("\n") + "\n"
 }
 
-fn line(file: &str, finding: &Finding) -> String {
+fn line(file: &Path, finding: &Finding) -> String {
     let severity = match finding.severity {
         Severity::Error => style::error("error:"),
         Severity::Note => style::hint("note:"),
     };
-    let place =
-        if finding.place.starts_with('/') { format!(" at `{}`", finding.place) } else { format!(":{}", finding.place) };
-    format!("{severity} {file}{place}: {}", finding.message)
+    format!("{severity} {}", finding.text(file))
 }

@@ -1,4 +1,4 @@
-//! What no single key can say: whether the images fit together, and each with itself.
+//! The checks that need more than one key, or more than a key's type: whether the images fit together, and each of them with itself.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::registry::{Repository, without_user};
 
 /// The longest tag that a registry takes.
 const LONGEST_TAG: usize = 128;
-/// What a run and an attempt add to a tag: two dashes, a number of up to 20 digits, one of up to 4.
+/// What the tag of an upload adds: two dashes, a run's number of up to 20 digits, an attempt's of up to 4.
 const TEMPORARY: usize = 26;
-/// A directory, and containers with a run's mark, are called by the name.
+/// A directory and containers are named by an image's name and a little more.
 const LONGEST_NAME: usize = 64;
 const ARCHITECTURES: [&str; 2] = ["arm64", "amd64"];
 const PLATFORMS: [&str; 2] = ["a2a3", "a5"];
@@ -53,18 +53,18 @@ fn sources(draft: &Draft, findings: &mut Findings) {
     for (place, text) in recipe.chain(pypto).chain(lib) {
         let problem = match place.ends_with("/repository") {
             true => address_problem(text),
-            false => (!is_ref(text)).then(|| format!("`{}` is no name for git", without_user(text))),
+            false => (!is_ref(text)).then(|| format!("`{}` is not a name that git takes", without_user(text))),
         };
         problem.into_iter().for_each(|problem| findings.error(place, problem));
     }
 }
 
-/// What is wrong with an address of a repository. It stands in documents and images that others read, so it holds no secret.
+/// What is wrong with the address of a repository. Documents and images repeat the address, so it must not hold a secret.
 pub(crate) fn address_problem(text: &str) -> Option<String> {
     let is_address = !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control());
     // Git would take it for an option.
     if !is_address || text.starts_with('-') {
-        return Some(format!("`{}` is no name for git", without_user(text)));
+        return Some(format!("`{}` is not a name that git takes", without_user(text)));
     }
     if text.contains('@') && text.contains("://") {
         return Some("a user's name or password does not belong here".to_owned());
@@ -72,7 +72,7 @@ pub(crate) fn address_problem(text: &str) -> Option<String> {
     text.contains('?').then(|| "what follows the `?` may be a token, which does not belong here".to_owned())
 }
 
-/// By the rules of `git check-ref-format`, and no option.
+/// Whether it is a ref by the rules of `git check-ref-format`, and git cannot take it for an option.
 fn is_ref(text: &str) -> bool {
     let is_odd = |c: char| c.is_whitespace() || c.is_control() || "~^:?*[\\".contains(c);
     let is_part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
@@ -84,9 +84,12 @@ fn names(draft: &Draft, findings: &mut Findings) {
     let mut seen = BTreeMap::new();
     for (index, image) in draft.images() {
         let place = format!("/images/{index}/name");
-        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if image.name.is_empty() || !image.name.chars().all(is_letter) {
-            findings.error(&place, format!("`{}` is no name; expected small letters, digits and dashes", image.name));
+        let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if image.name.is_empty() || !image.name.chars().all(is_allowed) {
+            findings.error(
+                &place,
+                format!("`{}` is not a name; expected lower-case letters, digits and dashes", image.name),
+            );
         } else if image.name.len() > LONGEST_NAME {
             let length = image.name.len();
             findings.error(
@@ -100,7 +103,7 @@ fn names(draft: &Draft, findings: &mut Findings) {
     }
 }
 
-/// Each image owns its tag, the one of the version before, and those of its uploads, over all images, enabled or not.
+/// No two images, enabled or not, may share a tag, be it current, previous or one of an upload.
 fn tags(draft: &Draft, findings: &mut Findings) {
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
     for tag in draft.legacy_tags.iter().flatten() {
@@ -147,9 +150,9 @@ impl Checked<'_> {
     }
 
     fn tag(&mut self, key: &str, tag: &str, longest: usize) {
-        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        if tag.is_empty() || tag.starts_with(['.', '-']) || !tag.chars().all(is_letter) {
-            self.error(key, format!("`{tag}` is no tag"));
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        if tag.is_empty() || tag.starts_with(['.', '-']) || !tag.chars().all(is_allowed) {
+            self.error(key, format!("`{tag}` is not a tag"));
         } else if tag.len() > longest {
             self.error(
                 key,
@@ -167,7 +170,7 @@ impl Checked<'_> {
     fn base(&mut self) {
         if self.image.cann_repository.parse::<Repository>().is_err() {
             let message = format!(
-                "`{}` is no repository; expected `HOST/PATH` without a tag",
+                "`{}` is not a repository; expected `HOST/PATH` without a tag",
                 without_user(&self.image.cann_repository)
             );
             self.error("cann_repository", message);
@@ -189,7 +192,7 @@ impl Checked<'_> {
         }
     }
 
-    /// What is enabled lacks nothing, and what is not says what it lacks.
+    /// An enabled image must not lack anything, and a disabled one has to say what it lacks.
     fn readiness(&mut self) {
         let labels = self.image.runners.iter();
         if labels.clone().any(|label| label.trim().is_empty()) {
@@ -232,7 +235,10 @@ impl Checked<'_> {
         };
         let machine = if self.image.architecture == "amd64" { Machine::X86_64 } else { Machine::Aarch64 };
         let (Some(cann), Some(version)) = (Version::parse(&self.image.cann_version), Version::parse(driver)) else {
-            self.error("driver", format!("`{driver}` with CANN `{}` is no pair of versions", self.image.cann_version));
+            self.error(
+                "driver",
+                format!("`{driver}` with CANN `{}` is not a pair of versions", self.image.cann_version),
+            );
             return;
         };
         let platform = self.image.validation_platform.as_str();
@@ -243,7 +249,7 @@ impl Checked<'_> {
         if !fits {
             let architecture = &self.image.architecture;
             let message =
-                format!("driver {driver} with CANN {cann} is no supported pair for {platform} on {architecture}");
+                format!("driver {driver} with CANN {cann} is not a supported pair for {platform} on {architecture}");
             self.error("driver", message);
         }
     }
@@ -256,11 +262,11 @@ impl Checked<'_> {
             let is_part = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
             let is_inside = !script.starts_with('/') && script.split('/').all(is_part);
             if !is_inside || !script.ends_with(".py") {
-                self.error(key, format!("`{script}` is no Python script below pypto-lib"));
+                self.error(key, format!("`{script}` is not a Python script below pypto-lib"));
             }
         }
         for device in image.devices.iter().filter(|device| !is_device(device)) {
-            self.error("devices", format!("`{device}` is no device node"));
+            self.error("devices", format!("`{device}` is not a device node"));
         }
         let twice = |(at, device): (usize, &String)| image.devices[..at].contains(device).then(|| device.clone());
         for device in image.devices.iter().enumerate().filter_map(twice) {
@@ -269,7 +275,7 @@ impl Checked<'_> {
     }
 }
 
-/// A node by its path alone: after a colon Docker would read a place inside and permissions.
+/// Whether it is the path of a device node and nothing else: after a colon, Docker would read a path inside and permissions.
 fn is_device(device: &str) -> bool {
     let name = device.strip_prefix("/dev/").unwrap_or_default();
     !name.is_empty() && !name.ends_with('/') && !name.contains("..") && !name.contains([':', ','])

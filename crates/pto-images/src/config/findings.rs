@@ -1,36 +1,36 @@
-//! What is wrong with a document, all of it at once.
+//! Everything that is wrong with a document, or worth knowing about it.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-/// Everything that was found.
+/// What a check of a document found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Findings {
     /// The document.
     pub file: PathBuf,
-    /// In the order of the document.
+    /// What was found.
     pub findings: Vec<Finding>,
 }
 
-/// One of them.
+/// One thing that a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Whether it counts as a mistake.
+    /// Whether it is a mistake.
     pub severity: Severity,
-    /// Where: a JSON pointer, or line and column where the document is no JSON.
+    /// Its place: a JSON pointer, or line and column if the document is not JSON.
     pub place: String,
     /// What was found and what was expected.
     pub message: String,
 }
 
-/// How bad it is.
+/// Whether a finding is a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Nothing is built with it.
+    /// It is a mistake: the document is not used.
     Error,
-    /// It is meant so, and worth knowing.
+    /// It is not a mistake, but worth knowing.
     Note,
 }
 
@@ -39,7 +39,7 @@ impl Findings {
         Self { file: file.to_owned(), findings: Vec::new() }
     }
 
-    /// One that concerns the whole document.
+    /// A mistake that concerns the whole document.
     pub(crate) fn of(file: &Path, message: String) -> Self {
         let mut findings = Self::new(file);
         findings.error("/", message);
@@ -55,33 +55,40 @@ impl Findings {
     }
 
     fn add(&mut self, severity: Severity, place: String, message: String) {
-        // A value that is repeated must not write on the terminal, nor begin a line.
+        // A message may quote a value of the document, which must not control the terminal.
         let message = message.replace(char::is_control, "\u{fffd}");
         self.findings.push(Finding { severity, place, message });
     }
 
-    /// Whether one of them is a mistake.
+    /// Whether there is a mistake.
     pub fn has_errors(&self) -> bool {
         self.errors() > 0
     }
 
-    /// How many are.
+    /// How many mistakes there are.
     pub fn errors(&self) -> usize {
         self.findings.iter().filter(|finding| finding.severity == Severity::Error).count()
     }
 
-    /// A line each.
+    /// The findings for people, one per line, without colour.
     pub fn render(&self) -> String {
-        let file = self.file.display();
         let lines = self.findings.iter().map(|finding| {
             let severity = if finding.severity == Severity::Error { "error" } else { "note" };
-            format!("{severity}: {file}{}: {}", place(&finding.place), finding.message)
+            format!("{severity}: {}", finding.text(&self.file))
         });
         lines.collect::<Vec<_>>().join("\n")
     }
 }
 
-/// `file:3:5` for lines, `file at /images/0/tag` for pointers.
-fn place(place: &str) -> String {
-    if place.starts_with('/') { format!(" at `{place}`") } else { format!(":{place}") }
+impl Finding {
+    /// Place and message for people: ``FILE at `/images/0/tag`: MESSAGE``, or `FILE:3:5: MESSAGE`.
+    pub fn text(&self, file: &Path) -> String {
+        let Self { place, message, .. } = self;
+        let file = file.display();
+        if place.starts_with('/') {
+            format!("{file} at `{place}`: {message}")
+        } else {
+            format!("{file}:{place}: {message}")
+        }
+    }
 }

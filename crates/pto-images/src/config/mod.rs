@@ -1,10 +1,11 @@
-//! `docker/images.json`: which images are published, of what, where they are built and how they are validated.
+//! `docker/images.json`: which images are published, what they are built from and where, and how they are validated.
 //!
-//! [`Config::parse`] finds every mistake at once, each with its place in the document.
+//! [`Config::parse`] finds all mistakes at once, each with its place in the document.
 
 pub(crate) mod check;
 mod findings;
 mod read;
+mod strict;
 
 use std::path::{Path, PathBuf};
 
@@ -16,33 +17,33 @@ pub use findings::{Finding, Findings, Severity};
 use crate::promote::Names;
 use crate::registry::{Digest, Platform, Repository};
 
-/// The file's place in the repository.
+/// The file's path in the repository.
 pub const FILE: &str = "docker/images.json";
-/// Far above any list of images.
+/// Far larger than any list of images.
 const LARGEST: u64 = 4 << 20;
 
-/// The whole configuration, in which everything fits together.
+/// A whole configuration without mistakes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// Where it was read from.
     pub file: PathBuf,
     /// Where images are published.
     pub repository: Repository,
-    /// Tags that nobody touches.
+    /// Tags that are never touched.
     pub legacy_tags: Vec<String>,
-    /// Whose branch has to be where the recipe is.
+    /// The branch whose head is the newest recipe.
     pub recipe: RecipeSource,
-    /// What is built.
+    /// PyPTO.
     pub pypto: Source,
     /// Its models and examples.
     pub pypto_lib: Source,
     /// Whether building needs a proxy.
     pub proxy_required: bool,
-    /// The most jobs that compile at once.
+    /// How many jobs may compile at once.
     pub build_jobs: u32,
-    /// Seconds that one validation may wait and run.
+    /// How long a task of a validation may wait and run, in seconds.
     pub task_timeout_seconds: u32,
-    /// Seconds of them that it may use a card.
+    /// How long it may run, in seconds.
     pub task_max_seconds: u32,
     /// The images.
     pub images: Vec<Image>,
@@ -53,11 +54,11 @@ pub struct Config {
 pub struct RecipeSource {
     /// As git takes it.
     pub repository: String,
-    /// Its branch that counts.
+    /// The branch.
     pub branch: String,
 }
 
-/// A repository and what to take of it.
+/// A repository, and what to take from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// As git takes it.
@@ -70,11 +71,11 @@ pub struct Source {
 /// One image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Image {
-    /// What it is called here.
+    /// Its name in the configuration.
     pub name: String,
-    /// Whether it is built at all.
+    /// Whether it is built.
     pub enabled: bool,
-    /// What has to be there before it can be enabled.
+    /// What is still missing before it can be enabled.
     pub needs: Vec<String>,
     /// In Docker's words: `arm64`, `amd64`.
     pub architecture: String,
@@ -82,9 +83,9 @@ pub struct Image {
     pub validation_platform: String,
     /// The labels of the runner that builds it.
     pub runners: Vec<String>,
-    /// The one runner that may, where labels are shared.
+    /// The only runner that may build it, if several have the labels.
     pub runner_name: Option<String>,
-    /// The host's driver; not known of some that are not enabled.
+    /// The version of the host's driver; may be unknown for an image that is not enabled.
     pub driver: Option<String>,
     /// CANN's public version.
     pub cann_version: String,
@@ -92,24 +93,24 @@ pub struct Image {
     pub cann_repository: String,
     /// The base's tag.
     pub cann_tag: String,
-    /// The base's digest; `None` is looked up in every run.
+    /// The base's digest; `None` to look it up in every run.
     pub cann_digest: Option<Digest>,
     /// The tag that users pull.
     pub tag: String,
-    /// Device nodes that a validation needs beyond those that Ascend Docker Runtime gives.
+    /// Device nodes that a validation needs besides those that Ascend Docker Runtime gives to containers.
     pub devices: Vec<String>,
-    /// A script of pypto-lib for one card.
+    /// The script of pypto-lib that validates it on one card.
     pub single_script: String,
     /// Its further arguments.
     pub single_args: Vec<String>,
-    /// A script of pypto-lib for two cards.
+    /// The script of pypto-lib that validates it on two cards.
     pub distributed_script: String,
     /// Its further arguments.
     pub distributed_args: Vec<String>,
 }
 
 impl Config {
-    /// Reads and checks a file.
+    /// Reads and checks a file. The findings beside a configuration are notes.
     ///
     /// # Errors
     /// Everything that is wrong with it.
@@ -122,7 +123,7 @@ impl Config {
         }
     }
 
-    /// The same for its text. With a configuration come findings that are no errors.
+    /// The same for the text of a file.
     ///
     /// # Errors
     /// Everything that is wrong with it.

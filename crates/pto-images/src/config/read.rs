@@ -1,4 +1,4 @@
-//! From JSON to a configuration: every key that is missing, unknown or of another type is told, not only the first.
+//! From JSON to a configuration. Reports every key that is missing, unknown or of another type, not only the first.
 
 use std::path::Path;
 
@@ -6,14 +6,15 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::findings::Findings;
+use super::strict::Strict;
 use super::{Config, Image, RecipeSource, Source};
 use crate::registry::Repository;
 use crate::strict::Strict;
 
-/// The only form of the document.
+/// The version of the document's form. There is only this one.
 const VERSION: u32 = 1;
 
-/// What could be read. Where something is missing it is no configuration, and all the rest is checked nevertheless.
+/// As much of the configuration as could be read. If something is missing, the rest is checked nevertheless.
 pub(super) struct Draft {
     pub(super) repository: Option<Repository>,
     pub(super) legacy_tags: Option<Vec<String>>,
@@ -24,12 +25,12 @@ pub(super) struct Draft {
     pub(super) build_jobs: Option<u32>,
     pub(super) task_timeout_seconds: Option<u32>,
     pub(super) task_max_seconds: Option<u32>,
-    /// By their places in the document, where there is a list; `None` for one that lacks something.
+    /// In the order of the document, with `None` for an image that lacks something.
     pub(super) images: Option<Vec<Option<Image>>>,
 }
 
 impl Draft {
-    /// Those that could be read, with their places.
+    /// The images that could be read, with their indices in the document.
     pub(super) fn images(&self) -> impl Iterator<Item = (usize, &Image)> {
         let all = self.images.iter().flatten().enumerate();
         all.filter_map(|(index, image)| Some((index, image.as_ref()?)))
@@ -55,8 +56,8 @@ impl Draft {
 
 pub(super) fn draft(text: &str, findings: &mut Findings) -> Option<Draft> {
     let value = match serde_json::from_str::<Strict>(text) {
-        Ok(Strict { value, twice }) => {
-            for place in twice {
+        Ok(Strict { value, duplicates }) => {
+            for place in duplicates {
                 let key = place.rsplit('/').next().unwrap_or_default().to_owned();
                 findings.error(place, format!("the key `{key}` is there twice"));
             }
@@ -103,7 +104,7 @@ fn source(object: &mut Object<'_>) -> Option<Source> {
 fn image(object: &mut Object<'_>) -> Option<Image> {
     let needs = object.optional("needs").unwrap_or_default();
     let runner_name = object.optional("runner_name");
-    // `null` is said, not left out: what is not known or not pinned is meant so.
+    // These two have to be there and may be `null`, so that nobody forgets one by accident.
     let (driver, cann_digest) = (object.nullable("driver"), object.nullable("cann_digest"));
     let (name, enabled) = (object.required("name"), object.required("enabled"));
     let (architecture, validation_platform) = (object.required("architecture"), object.required("validation_platform"));
@@ -135,7 +136,7 @@ fn image(object: &mut Object<'_>) -> Option<Image> {
     })
 }
 
-/// An object, and which of its keys were asked for.
+/// An object of the document, and the keys that were asked for. The rest is unknown.
 struct Object<'a> {
     map: &'a Map<String, Value>,
     place: String,
@@ -205,7 +206,7 @@ impl<'a> Object<'a> {
         read
     }
 
-    /// The elements; nothing in the place of one that is wrong.
+    /// The elements of a list, with `None` for an element that is wrong.
     fn list<T>(&mut self, key: &'static str, read: fn(&mut Object<'_>) -> Option<T>) -> Option<Vec<Option<T>>> {
         let Value::Array(items) = self.must(key)? else {
             self.wrong(key, "expected a list");
@@ -220,7 +221,7 @@ impl<'a> Object<'a> {
         Some(elements.collect())
     }
 
-    /// What was not asked for does not exist.
+    /// Reports the keys that nobody asked for.
     fn finish(self) {
         for key in self.map.keys().filter(|key| !self.asked.contains(&key.as_str())) {
             let near = self.asked.iter().map(|known| (strsim::jaro_winkler(key, known), known));

@@ -1,4 +1,4 @@
-//! Whose fault it is, from which the exit code follows.
+//! Whose fault an error is, which decides the exit code.
 
 use pto_context::Fault;
 

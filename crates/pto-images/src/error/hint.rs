@@ -9,32 +9,13 @@ impl Error {
     /// What to do about it, for people; `None` if the error says all.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Registry(failed) => return registry_hint(&failed.problem),
+            // Errors of other crates know what to do.
             Self::Certificates(error) => return error.hint(),
-            Self::NoProxy => "look at `PYPTO_DOCKER_PROXY`".to_owned(),
-            Self::Contradiction { .. } => {
-                "something between here and the registry answers in its place; `cargo xtask images status` says how it stands, \
-                 and what to do"
-                    .to_owned()
-            }
-            Self::NotKept { .. } => {
-                "the registry may be read-only or full; `cargo xtask images status` says how it stands, and what to do".to_owned()
-            }
-            Self::MovedByOther { .. } => "somebody else published meanwhile, so nothing more was changed; \
-                `cargo xtask images status` shows where the tags lead, and a new publication begins from there"
-                .to_owned(),
-            Self::NotTheTested { .. } => {
-                "current and previous are as they were; publish again under a new run and attempt".to_owned()
-            }
             Self::Docker(error) => return error.hint(),
             Self::Git(error) => return error.hint(),
-            Self::NotHere { .. } => {
-                "publish on the machine that tested it, before its images are cleaned up".to_owned()
-            }
             Self::Queue(error) => return error.hint(),
-            Self::OtherHost { .. } | Self::DriverUnknown { .. } => {
-                "validate on the host that the configuration names, or change it".to_owned()
-            }
+            Self::Lock(error) => return error.hint(),
+            // Plans.
             Self::NotPypto { .. } => {
                 "name PyPTO's checkout with `--checkout DIR`, or a commit of PyPTO as `ref` of `pypto` in \
                 the configuration"
@@ -54,59 +35,85 @@ impl Error {
                 proxy, `PYPTO_DOCKER_PROXY`"
                     .to_owned()
             }
+            Self::NoPin { .. } | Self::Base { .. } => {
+                "what is built has to be a commit of PyPTO with its pins, on a base for the platform".to_owned()
+            }
             Self::OtherRecipe { .. } => "check that commit out, or plan again".to_owned(),
             Self::OtherPlan { .. } => {
                 "build it from this plan: `cargo xtask container build --lock FILE`, which labels it".to_owned()
             }
-            Self::NoImage { .. } => "build it first".to_owned(),
-            Self::NotPassed { .. } => "`cargo xtask images test` runs the validation and writes the results".to_owned(),
+            Self::Document { form: Form::Plan, .. } => {
+                "`cargo xtask images plan` writes one: name the file that its `--lock` names".to_owned()
+            }
+            // Validations.
+            Self::OtherHost { .. } | Self::DriverUnknown { .. } => {
+                "validate on the host that the configuration names, or change it".to_owned()
+            }
             Self::OtherPlatform { .. } => "build and test it on a machine of that architecture".to_owned(),
+            Self::NoImage { .. } => "build it first".to_owned(),
+            Self::Tasks { .. } => "look at the queue, and end what is left of this run by hand".to_owned(),
+            Self::BusyRun { .. } => "wait for it, or give this one a number of its own: `--run`, `--attempt`".to_owned(),
+            Self::BusyOutput { .. } => "wait for it, or name another directory: `--output DIR`".to_owned(),
+            Self::OtherConfiguration { .. } => "plan, build and validate again, or name the configuration it was made from".to_owned(),
+            Self::NotPassed { .. } => "`cargo xtask images test` runs the validation and writes the results".to_owned(),
+            Self::Document { form: Form::Results, .. } => {
+                "`cargo xtask images test` writes them: name `results.json` of its directory".to_owned()
+            }
+            // Publications.
+            Self::NotHere { .. } => {
+                "publish on the machine that tested it, before its images are cleaned up".to_owned()
+            }
+            Self::NotTheTested { .. } => {
+                "current and previous are as they were; publish again under a new run and attempt".to_owned()
+            }
             Self::Stale { .. } => "current and previous are as they were; build and test the newest recipe".to_owned(),
             Self::UpstreamUnknown { .. } => "current and previous are as they were; run again".to_owned(),
-            Self::Busy { .. } => "wait for it, or end it".to_owned(),
+            Self::NotUploaded { .. } => "nothing was moved; `cargo xtask images publish` uploads it again".to_owned(),
+            Self::MovedByOther { .. } => "somebody else published meanwhile, so nothing more was changed; \
+                `cargo xtask images status` shows where the tags lead, and a new publication begins from there"
+                .to_owned(),
             Self::Promoted { .. } => "`cargo xtask images rollback` makes the version before current again".to_owned(),
             Self::NothingBefore { .. } => {
                 "the second publication of a different image makes a previous version".to_owned()
             }
+            Self::Busy { .. } => "wait for it, or end it".to_owned(),
+            // Their records.
             Self::Begun { kind: Kind::Promotion, .. } => {
                 "`cargo xtask images promote IMAGE --resume` finishes it, `--resume --undo` takes it back".to_owned()
             }
             Self::Begun { kind: Kind::Rollback, .. } => {
                 "`cargo xtask images rollback IMAGE` with the same records finishes it".to_owned()
             }
-            Self::NoRecords { .. } => "name the directory that `cargo xtask images publish` wrote".to_owned(),
-            Self::Lock(error) => return error.hint(),
-            Self::Io { source, .. } if pto_context::is_disk_full(source) => "free some space and run again".to_owned(),
-            Self::NoPin { .. } | Self::Base { .. } => {
-                "what is built has to be a commit of PyPTO with its pins, on a base for the platform".to_owned()
-            }
             Self::Over { .. } => {
                 "`cargo xtask images status` shows what is current; `cargo xtask images publish` begins \
                 another one, and `cargo xtask images rollback` goes back"
                     .to_owned()
             }
-            Self::NotUploaded { .. } => "nothing was moved; `cargo xtask images publish` uploads it again".to_owned(),
-            Self::Unread { .. } => "name the file that the step before has written".to_owned(),
-            Self::Document { form: Form::Plan, .. } => {
-                "`cargo xtask images plan` writes one: name the file that its `--lock` names".to_owned()
-            }
-            Self::Document { form: Form::Results, .. } => {
-                "`cargo xtask images test` writes them: name `results.json` of its directory".to_owned()
+            Self::NoRecords { .. } => "name the directory that `cargo xtask images publish` wrote".to_owned(),
+            Self::OtherRecords { .. } => {
+                "name the directory of this image: `--records DIR`, its repository if that is not the configuration's: \
+                 `--repository HOST/PATH`, and the configuration that it was published with: `--config FILE`"
+                    .to_owned()
             }
             Self::Document { form: Form::Record, file, .. } => format!(
                 "take another copy of it, or move it away: `mv {0} {0}.broken`; what is published is in the registry, and \
                  `cargo xtask images status` shows it",
                 file.display()
             ),
-            Self::OtherRecords { .. } => {
-                "name the directory of this image: `--records DIR`, its repository if that is not the configuration's: \
-                 `--repository HOST/PATH`, and the configuration that it was published with: `--config FILE`"
+            // Registries.
+            Self::Registry(failed) => return registry_hint(&failed.problem),
+            Self::NoProxy => "look at `PYPTO_DOCKER_PROXY`".to_owned(),
+            Self::Contradiction { .. } => {
+                "something between here and the registry answers in its place; `cargo xtask images status` says how it stands, \
+                 and what to do"
                     .to_owned()
             }
-            Self::OtherConfiguration { .. } => "plan, build and validate again, or name the configuration it was made from".to_owned(),
-            Self::BusyRun { .. } => "wait for it, or give this one a number of its own: `--run`, `--attempt`".to_owned(),
-            Self::BusyOutput { .. } => "wait for it, or name another directory: `--output DIR`".to_owned(),
-            Self::Tasks { .. } => "look at the queue, and end what is left of this run by hand".to_owned(),
+            Self::NotKept { .. } => {
+                "the registry may be read-only or full; `cargo xtask images status` says how it stands, and what to do".to_owned()
+            }
+            // Files.
+            Self::Unread { .. } => "name the file that the step before has written".to_owned(),
+            Self::Io { source, .. } if pto_context::is_disk_full(source) => "free some space and run again".to_owned(),
             Self::Io { .. } | Self::Interrupted => return None,
         })
     }

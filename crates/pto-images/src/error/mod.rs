@@ -1,4 +1,4 @@
-//! What can go wrong; beside it, whose fault that is and what to do about it.
+//! What can go wrong, with whose fault it is in `fault.rs` and what to do about it in `hint.rs`.
 
 mod fault;
 mod hint;
@@ -13,21 +13,21 @@ use crate::registry::{Digest, Platform, RequestFailed};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The registry did not do what it was asked.
+    /// A request to a registry failed.
     #[error("{0}")]
     Registry(RequestFailed),
-    /// Certificates that were named cannot be read.
+    /// A file with certificates cannot be read.
     #[error("cannot read the certificates to trust")]
     Certificates(#[source] Box<pto_fetch::Error>),
-    /// What was given as a proxy is none. It may hold a password, and is not repeated.
-    #[error("the proxy for registries is no address of a proxy, expected `http://HOST:PORT`")]
+    /// A text that is not the address of a proxy. It may hold a password, so it is not shown.
+    #[error("the proxy for registries is not the address of a proxy, expected `http://HOST:PORT`")]
     NoProxy,
-    /// The registry says one thing and another one.
+    /// The registry contradicts itself.
     #[error("the registry says that `{tag}` does not exist, and {evidence}")]
     Contradiction {
         /// The tag.
         tag: String,
-        /// What speaks against it.
+        /// What it also says.
         evidence: String,
     },
     /// The registry accepts a manifest again and again and does not keep it.
@@ -41,12 +41,12 @@ pub enum Error {
     MovedByOther {
         /// The tag.
         tag: String,
-        /// Where it led when this began, or what it was to lead to.
+        /// Where it led at the beginning, or where it was to lead.
         expected: Option<Digest>,
-        /// Where it leads.
+        /// Where it leads now.
         found: Option<Digest>,
     },
-    /// The temporary tag does not lead to the image that was tested.
+    /// The temporary tag does not lead to the tested image.
     #[error("{what} of `{tag}` is {found}, tested was {tested}")]
     NotTheTested {
         /// The tag.
@@ -71,8 +71,8 @@ pub enum Error {
         /// By the configuration.
         expected: String,
     },
-    /// What is built is to be the commit that is checked out, and that is not one of PyPTO.
-    #[error("`{}`{} is no checkout of PyPTO: its commit has no `{}`", .dir.display(), cloned(.origin.as_deref()), .missing.join("` and no `"))]
+    /// The commit that is checked out is to be built, and is not one of PyPTO.
+    #[error("`{}`{} is not a checkout of PyPTO: its commit has no `{}`", .dir.display(), cloned(.origin.as_deref()), .missing.join("` and no `"))]
     NotPypto {
         /// The checkout.
         dir: PathBuf,
@@ -81,7 +81,7 @@ pub enum Error {
         /// Where it was cloned from.
         origin: Option<String>,
     },
-    /// The recipe that is here is not that of the plan.
+    /// The checkout is at another commit than the plan's recipe.
     #[error("`{}` is at {found}, the plan is of the recipe {expected}", .dir.display())]
     OtherRecipe {
         /// The checkout with the recipe.
@@ -91,21 +91,21 @@ pub enum Error {
         /// By the plan.
         expected: String,
     },
-    /// An address to clone from that cannot stand in a plan. It may hold a secret, and is not repeated.
+    /// An address to clone from that cannot be part of a plan. It may hold a secret, so it is not shown.
     #[error("the address to clone from cannot be used: {problem}")]
     BadSource {
         /// What is wrong with it.
         problem: String,
     },
-    /// A directory inside of the checkout was named.
+    /// A directory inside the checkout was named, not the checkout itself.
     #[error("`{}` is not the top of its checkout, `{}`", .dir.display(), .top.display())]
     NotTop {
-        /// What was named.
+        /// The directory that was named.
         dir: PathBuf,
         /// The checkout.
         top: PathBuf,
     },
-    /// The recipe that is here is none that a commit has.
+    /// The recipe has uncommitted changes.
     #[error("`{}` has changes that are in no commit, and an image says which commit it is of: {}", .dir.display(), some(.changed))]
     ChangedRecipe {
         /// The checkout with the recipe.
@@ -151,7 +151,7 @@ pub enum Error {
         /// Its name.
         name: String,
     },
-    /// The results say that it may not be published.
+    /// The results do not allow the image to be published.
     #[error("the results do not let `{image}` be published: {problem}")]
     NotPassed {
         /// The image's name.
@@ -176,10 +176,10 @@ pub enum Error {
     /// The engine did not do its work.
     #[error(transparent)]
     Docker(#[from] pto_docker::Error),
-    /// A newer recipe is there.
+    /// There is a newer recipe.
     #[error("the recipe {commit} is not the newest: `{branch}` of `{repository}` is at {newest}")]
     Stale {
-        /// Ours.
+        /// The commit of the image's recipe.
         commit: String,
         /// Upstream's branch.
         branch: String,
@@ -188,7 +188,7 @@ pub enum Error {
         /// Where the branch is.
         newest: String,
     },
-    /// It is not known whether a newer recipe is there.
+    /// It cannot be found out whether there is a newer recipe.
     #[error("cannot find out where `{branch}` of `{repository}` is")]
     UpstreamUnknown {
         /// Upstream's branch.
@@ -198,7 +198,7 @@ pub enum Error {
         /// Why.
         source: Box<pto_checkout::Error>,
     },
-    /// A commit that is to be built cannot be cloned.
+    /// A commit that is to be built cannot be fetched.
     #[error("cannot fetch {commit} from `{repository}`")]
     NotFetched {
         /// The commit.
@@ -208,7 +208,7 @@ pub enum Error {
         /// Why.
         source: Box<pto_checkout::Error>,
     },
-    /// A commit lacks what is built from it.
+    /// A pin is missing.
     #[error("{place} does not name {what}{}", .note.as_ref().map(|note| format!("; {note}")).unwrap_or_default())]
     NoPin {
         /// What is missing.
@@ -229,19 +229,19 @@ pub enum Error {
     /// A repository could not be read.
     #[error(transparent)]
     Git(#[from] pto_checkout::Error),
-    /// Another process works on the same image.
+    /// Another process moves the tags of the same image.
     #[error("another process is moving the tags of `{tag}`")]
     Busy {
         /// The image's tag.
         tag: String,
     },
-    /// What is to be taken back is done.
+    /// A promotion that is to be taken back is done.
     #[error("`{tag}` leads to the new image already")]
     Promoted {
         /// The tag that users pull.
         tag: String,
     },
-    /// There is nothing to go back to.
+    /// There is no version before to go back to.
     #[error("`{tag}` does not exist, so there is nothing to go back to")]
     NothingBefore {
         /// The tag that would hold the version before.
@@ -255,13 +255,13 @@ pub enum Error {
         /// What it is.
         kind: Kind,
     },
-    /// A promotion is to begin that came to its end.
+    /// A promotion that is to begin is over.
     #[error("the promotion in `{}` has come to its end", .dir.display())]
     Over {
         /// The directory with its records.
         dir: PathBuf,
     },
-    /// An upload was killed, or not compared.
+    /// An upload was killed, or was not found to be the tested image.
     #[error("the upload to `{tag}` came to no end, so there is nothing to promote")]
     NotUploaded {
         /// The tag of the upload.
@@ -273,12 +273,12 @@ pub enum Error {
         /// The directory.
         dir: PathBuf,
     },
-    /// A plan, results or records that cannot be used.
+    /// A malformed plan, record or file of results.
     #[error("`{}`: {problem}", .file.display())]
     Document {
         /// The file.
         file: PathBuf,
-        /// What it was to be.
+        /// What it should be.
         form: Form,
         /// What is wrong with it.
         problem: String,
@@ -291,12 +291,12 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The records are of something else than what was asked for.
+    /// The record is about another image than the one that was asked for.
     #[error("`{}` is of another publication: {found}", .file.display())]
     OtherRecords {
         /// The file.
         file: PathBuf,
-        /// What it is of, and what was expected.
+        /// What it is about, and what was expected.
         found: String,
     },
     /// Another process validates into the same directory.
@@ -305,10 +305,10 @@ pub enum Error {
         /// The directory of logs and results.
         dir: PathBuf,
     },
-    /// The queue did not do what it was asked.
+    /// A command of the queue failed, or its answer cannot be understood.
     #[error("`{command}`: {problem}")]
     Tasks {
-        /// What was asked.
+        /// The command.
         command: String,
         /// What is wrong with the answer.
         problem: String,
@@ -321,10 +321,10 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// A lock could not be had.
+    /// A lock could not be taken.
     #[error("cannot lock the image")]
     Lock(#[source] pto_store::Error),
-    /// The user asked for the end.
+    /// The user interrupted it.
     #[error("interrupted")]
     Interrupted,
 }
@@ -363,7 +363,7 @@ fn name(digest: Option<&Digest>) -> &str {
     digest.map_or("nothing", Digest::as_str)
 }
 
-/// The first of many paths.
+/// The first few of many paths.
 fn some(paths: &[String]) -> String {
     const SHOWN: usize = 3;
     let shown: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();

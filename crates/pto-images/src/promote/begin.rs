@@ -8,12 +8,12 @@ use super::records::Records;
 use crate::error::Error;
 use crate::registry::Options;
 
-/// That the records hold nothing which can still be finished or taken back. Nothing can be done with one that came to its end,
-/// nor with one whose tags somebody else has moved since, and an upload that was never compared is simply done again.
+/// Checks that the records hold nothing that can still be finished or taken back. That is so for a record that is over, for one
+/// whose tags somebody else has moved since, and for an upload whose promotion was not begun, which is simply done again.
 ///
 /// # Errors
-/// [`Error::Begun`] if there is; it is not known whether there is.
-pub(super) fn make_way(cx: &Context, records: &Records, registry: &Options) -> Result<(), Error> {
+/// [`Error::Begun`] if they do; it cannot be found out whether they do.
+pub(super) fn require_nothing_begun(cx: &Context, records: &Records, registry: &Options) -> Result<(), Error> {
     let Some(record) = records.load()? else { return Ok(()) };
     if record.is_over() || record.before.is_none() {
         return Ok(());

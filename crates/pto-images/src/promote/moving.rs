@@ -1,4 +1,4 @@
-//! Moving the tags of a promotion, there or back, from wherever they stand.
+//! Moving the tags of a promotion forward or back, from wherever they are.
 
 use pto_context::{Context, Event};
 
@@ -11,7 +11,7 @@ use super::upload::is_image;
 use crate::error::Error;
 use crate::registry::{Client, Deletion, Digest, Manifest, Options};
 
-/// One run of a promotion.
+/// A promotion at work: its record, and what it knows of the registry.
 pub(super) struct Run<'a> {
     pub(super) cx: &'a Context,
     pub(super) records: &'a Records,
@@ -19,16 +19,16 @@ pub(super) struct Run<'a> {
     pub(super) record: Record,
     pub(super) candidate: Manifest,
     pub(super) before: TagDigests,
-    /// Where the tags led at the last look.
+    /// Where the tags led when they were last read.
     pub(super) now: TagDigests,
-    /// The same if nothing has happened since.
+    /// Where they lead, if they were read to open the record: saves the first step from reading them again.
     just_read: Option<TagDigests>,
     pub(super) moved: Vec<Moved>,
     /// Tags that the registry deleted along with others.
     pub(super) put_back: Vec<String>,
 }
 
-/// Where a promotion stands that was begun.
+/// How far a promotion got that was begun.
 ///
 /// # Errors
 /// [`Error::MovedByOther`], or it cannot be found out.
@@ -40,7 +40,7 @@ pub(super) fn standing(cx: &Context, records: &Records, registry: &Options, reco
 }
 
 impl<'a> Run<'a> {
-    /// Reads where the tags lead, and writes it down if this is the first time.
+    /// Opens the record. The first time, it reads where the tags lead and adds that to the record.
     pub(super) fn open(
         cx: &'a Context,
         records: &'a Records,
@@ -50,7 +50,7 @@ impl<'a> Run<'a> {
         let not_uploaded = || Error::NotUploaded { tag: record.temporary.clone().unwrap_or_default() };
         let candidate = record.candidate.as_ref().ok_or_else(not_uploaded)?;
         let candidate = records.kept(&record, &candidate.manifest)?;
-        // A record is a file like any other.
+        // Anybody may have changed the record.
         if record.tested.as_ref().is_none_or(|tested| !is_image(&candidate, tested)) {
             let tested = record.tested.as_ref().map_or("nothing", Digest::as_str);
             let found = format!("its candidate is {}, tested was {tested}", candidate.digest());
@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
         Ok(self.tags().read(tag)?.map(|manifest| manifest.digest().clone()))
     }
 
-    /// Takes the steps that are left, looking where the tags lead before each of them.
+    /// Takes the steps that are left, and reads where the tags lead before each of them.
     pub(super) fn forward(&mut self) -> Result<(), Error> {
         loop {
             let names = self.record.names();
@@ -172,8 +172,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// There was no version before, so there is to be none. Where the registry cannot delete a tag, it stays, and leads to what
-    /// `current` leads to, which does no harm.
+    /// Deletes a `previous` that did not exist before. Where the registry cannot delete a tag it stays, which does no harm: it
+    /// leads where `current` leads.
     fn remove_previous(&mut self, tag: &str) -> Result<(), Error> {
         self.begin(Step::RestorePrevious)?;
         if self.client.delete_tag(tag)? == Deletion::Unsupported {
@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         self.put_back()?;
-        // Not everything that answers is the registry.
+        // The answer may not come from the registry.
         if self.digest(tag)?.is_some() {
             return Err(Error::Contradiction { tag: tag.to_owned(), evidence: "it is there".to_owned() });
         }
@@ -191,12 +191,12 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Whether the image that is promoted was current before.
+    /// Whether the image was current already.
     pub(super) fn is_repetition(&self) -> bool {
         self.before.current.as_ref() == Some(self.candidate.digest())
     }
 
-    /// Writes down that a step is about to be taken.
+    /// Records that a step is about to be taken.
     pub(super) fn begin(&mut self, step: Step) -> Result<(), Error> {
         self.records.begin(&mut self.record, step)
     }

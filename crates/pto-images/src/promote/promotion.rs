@@ -56,7 +56,7 @@ impl Promotion {
     pub(crate) fn run_locked(&self, cx: &Context, action: Action) -> Result<PromotionReport, Error> {
         let record = self.records.require()?;
         self.check_begin(&record, action)?;
-        // Taking back needs no recipe.
+        // The recipe does not matter for taking back.
         let commit = if action == Action::Undo { None } else { Some(self.commit(&record)?) };
         let client = Client::new(cx, record.repository.clone(), self.registry.clone())?;
         let mut run = Run::open(cx, &self.records, &client, record)?;
@@ -65,7 +65,8 @@ impl Promotion {
             return self.tidy(run, outcome, action);
         }
         let Some(commit) = commit else { return run.undo(None) };
-        // Whoever began to take it back meant that. If the tags have arrived all the same, there is nothing to take back.
+        // Once taking back was begun, it is finished. If the tags lead where they were to lead all the same, there is nothing to
+        // take back.
         if run.record.is_being_taken_back() && run.state()? != State::Done {
             return run.undo(None);
         }
@@ -97,8 +98,8 @@ impl Promotion {
         Ok(())
     }
 
-    /// What is left once the tags that count are where they belong. They are not moved any more: what has moved them since, a
-    /// rollback perhaps, was meant.
+    /// Does what is left once current and previous are settled. It does not move them again: if something has moved them since,
+    /// such as a rollback, that was intended.
     fn tidy(&self, mut run: Run<'_>, outcome: Outcome, action: Action) -> Result<PromotionReport, Error> {
         let was_over = run.record.is_over();
         let state = match run.state() {
@@ -114,7 +115,7 @@ impl Promotion {
                 return Err(Error::Promoted { tag: run.record.tag });
             }
             (Outcome::Promoted, Action::Undo) => return Err(self.over()),
-            // Its end was to be as before.
+            // There is nothing to resume.
             (Outcome::TakenBack, Action::Resume) if was_over => return Err(self.over()),
             _ if was_over && !stands => return Err(self.over()),
             _ => {}

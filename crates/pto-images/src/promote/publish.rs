@@ -7,7 +7,7 @@ use pto_docker::{Docker, RegistryClient};
 use pto_platform::docker::Image;
 use serde::Serialize;
 
-use super::begin::make_way;
+use super::begin::require_nothing_begun;
 use super::names::Names;
 use super::promotion::{Action, Promotion};
 use super::record::Candidate;
@@ -72,7 +72,7 @@ impl Publication {
     pub fn run(&self, cx: &Context) -> Result<PublicationReport, Error> {
         let Promotion { records, registry, upstream, locks } = &self.promotion;
         let _lock = lock(locks, &self.repository, &self.names)?;
-        make_way(cx, records, registry)?;
+        require_nothing_begun(cx, records, registry)?;
         upstream.check(cx, &self.commit)?;
         let candidate = self.upload(cx)?;
         let promote = || self.promotion.run_locked(cx, Action::Begin);

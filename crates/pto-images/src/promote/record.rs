@@ -105,19 +105,19 @@ pub enum Step {
     MovePrevious,
     /// `current` is moved.
     MoveCurrent,
-    /// It is to be taken back: from here on nothing else is finished.
+    /// Taking back is begun. From here on it is not finished in any other way.
     TakeBack,
     /// `previous` is moved back.
     RestorePrevious,
-    /// `current` and `previous` lead to where they are to lead, and are not moved again.
+    /// `current` and `previous` lead where they were to lead, and are not moved again.
     Promoted,
-    /// `current` and `previous` lead to where they led, and are not moved again.
+    /// `current` and `previous` lead where they led before, and are not moved again.
     TakenBack,
     /// The temporary tag is deleted.
     RemoveTemporary,
-    /// It is over: the tags lead where they were to lead.
+    /// It was promoted or rolled back, and nothing is left to do.
     Done,
-    /// It is over: the tags lead where they led before.
+    /// It was taken back, and nothing is left to do.
     Undone,
 }
 
@@ -150,7 +150,8 @@ impl Record {
         self.temporary.iter().chain(&self.earlier)
     }
 
-    /// How it ended for the tags that count; `None` as long as they may be moved.
+    /// How it ended for current and previous; `None` as long as they may still be moved. Tags of uploads may be left even so: not
+    /// every registry deletes tags by name, and that must not block the next publication.
     pub fn outcome(&self) -> Option<Outcome> {
         self.steps.iter().find_map(|entry| match entry.step {
             Step::Promoted | Step::Done => Some(Outcome::Promoted),
@@ -159,41 +160,35 @@ impl Record {
         })
     }
 
-    /// Whether somebody has begun to take it back.
+    /// Whether taking back was begun and is not finished.
     pub fn is_being_taken_back(&self) -> bool {
         self.outcome().is_none() && self.steps.iter().any(|entry| entry.step == Step::TakeBack)
     }
 
-    /// Whether it came to an end, be it good or taken back.
+    /// Whether nothing is left to do, be it promoted or taken back.
     pub fn is_over(&self) -> bool {
         self.steps.last().is_some_and(|entry| matches!(entry.step, Step::Done | Step::Undone))
     }
-
-    /// Whether current and previous lead where they were to lead. The temporary tag may be left: not every registry deletes tags
-    /// by name, and that must not block the next publication.
-    pub(crate) fn has_moved_all(&self) -> bool {
-        self.outcome().is_some()
-    }
 }
 
-/// How it ended for the tags that count.
+/// How a promotion or rollback ended for current and previous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// What was to become current did.
+    /// The candidate is current.
     Promoted,
-    /// All is as before.
+    /// They lead where they led before.
     TakenBack,
 }
 
 impl TagDigests {
-    /// Whether `previous` is moved: a rollback leaves it alone, and so does a promotion of what is current already, or of the
-    /// first image.
+    /// Whether `previous` is moved, from these tags on. A rollback leaves it alone. So does a promotion of the first image, or of the
+    /// one that is current already.
     pub(crate) fn moves_previous(&self, kind: Kind, candidate: &Digest) -> bool {
         kind == Kind::Promotion && self.current.as_ref().is_some_and(|current| current != candidate)
     }
 
-    /// Where the tags lead in the end.
+    /// Where the tags lead in the end, from these on.
     pub(crate) fn end(&self, kind: Kind, candidate: &Digest) -> Self {
         let previous = if self.moves_previous(kind, candidate) { &self.current } else { &self.previous };
         Self { current: Some(candidate.clone()), previous: previous.clone() }

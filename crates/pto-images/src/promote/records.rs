@@ -44,7 +44,8 @@ impl About {
         let other = facts.into_iter().find(|(_, found, expected)| found != expected);
         let strange = record.uploads().find(|tag| !self.names.is_temporary(tag));
         let other = other.map(|(what, found, expected)| format!("its {what} is `{found}`, expected `{expected}`"));
-        other.or_else(|| strange.map(|tag| format!("`{tag}` is no tag of an upload of `{}`", self.names.current())))
+        other
+            .or_else(|| strange.map(|tag| format!("`{tag}` is not the tag of an upload of `{}`", self.names.current())))
     }
 }
 

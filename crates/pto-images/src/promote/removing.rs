@@ -1,4 +1,4 @@
-//! Deleting the tags of uploads at the end of a promotion, without losing those that count.
+//! Deleting the tags of uploads at the end of a promotion, without losing current and previous.
 
 use super::moving::Run;
 use super::public::Public;
@@ -9,7 +9,8 @@ use crate::error::Error;
 use crate::registry::Deletion;
 
 impl Run<'_> {
-    /// Deletes the temporary tags, by their names. Where the registry cannot do that, no further run can, so it is over.
+    /// Deletes the temporary tags by name, and records the end. A registry that does not delete tags by name will not do so at
+    /// the next try either, so that does not keep a promotion from its end.
     pub(super) fn conclude(mut self, outcome: Outcome, public: Option<Public>) -> Result<PromotionReport, Error> {
         let was_over = self.record.is_over();
         let temporary = match self.record.temporary.clone() {
@@ -39,13 +40,14 @@ impl Run<'_> {
         })
     }
 
-    /// What goes wrong here leaves the tags that count as they are, or can be mended by the next run, so it is part of the
-    /// answer.
+    /// Deletes the tag of an upload. A failure is part of the report and not an error, since current and previous are where they are
+    /// to be, or the next run puts them back.
     fn remove_temporary(&mut self, tag: String) -> Result<Temporary, Error> {
         self.begin(Step::RemoveTemporary)?;
         let deleted = self.client.delete_tag(&tag);
         let looked = self.put_back().and_then(|()| self.tags().read(&tag));
-        // Looked at in any case: not everything that answers is the registry, and somebody may have done it by hand.
+        // The tag is read whatever the answer was: the answer may not come from the registry, and somebody may have deleted the tag
+        // by hand.
         let remains = |problem: String| Temporary::Remains { tag: tag.clone(), problem };
         match (deleted, looked) {
             (Err(Error::Interrupted), _) | (_, Err(Error::Interrupted)) => Err(Error::Interrupted),
@@ -56,8 +58,8 @@ impl Run<'_> {
         }
     }
 
-    /// Some registries delete every tag of an image with one of them. After a deletion, which may have been the last thing that a
-    /// killed run did, the tags that count are put back if they are gone.
+    /// Puts current and previous back if they are gone after a deletion, which may have been the last request of a killed run: some
+    /// registries delete all tags of an image along with one of them.
     pub(super) fn put_back(&mut self) -> Result<(), Error> {
         let last = self.record.steps.iter().rev().map(|entry| entry.step).next();
         let end = match (last, self.record.outcome()) {
@@ -74,10 +76,10 @@ impl Run<'_> {
                 continue;
             }
             let manifest = self.records.kept(&self.record, &digest)?;
-            // Without a witness: which tags are still there is what is not known here.
+            // Without a witness, since any tag may be gone.
             match (Tags { client: self.client, witness: None }).lead(tag, None, &manifest) {
                 Ok(true) => self.put_back.push(tag.to_owned()),
-                // It is there after all, or somebody else has made it anew.
+                // It is there after all, or somebody else has created it again.
                 Ok(false) | Err(Error::MovedByOther { .. }) => {}
                 Err(error) => return Err(error),
             }

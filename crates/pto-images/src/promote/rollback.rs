@@ -58,7 +58,7 @@ impl Rollback {
     pub fn run(&self, cx: &Context) -> Result<RollbackReport, Error> {
         let _lock = lock(&self.locks, &self.repository, &self.names)?;
         match self.records.load()? {
-            Some(record) if record.has_moved_all() => self.records.set_aside()?,
+            Some(record) if record.outcome().is_some() => self.records.set_aside()?,
             Some(record) if record.kind != Kind::Rollback => {
                 return Err(self.records.begun(record.kind));
             }

@@ -76,11 +76,11 @@ pub struct Begun {
     pub candidate: Option<Digest>,
     /// How far it got; `None` before the end of the upload.
     pub state: Option<State>,
-    /// How it ended for the tags that count; `None` as long as they may be moved.
+    /// How it ended for current and previous; `None` as long as they may still be moved.
     pub outcome: Option<Outcome>,
-    /// Whether it is being taken back.
+    /// Whether taking back was begun and is not finished.
     pub taking_back: bool,
-    /// Whether it came to its end.
+    /// Whether nothing is left to do.
     pub over: bool,
 }
 

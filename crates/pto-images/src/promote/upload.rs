@@ -2,7 +2,7 @@
 
 use pto_context::Context;
 
-use super::begin::make_way;
+use super::begin::require_nothing_begun;
 use super::names::Names;
 use super::record::{Candidate, Kind, Recipe, Record, Step};
 use super::records::Records;
@@ -40,10 +40,10 @@ impl Uploaded {
     pub(crate) fn begin(&self, records: &Records) -> Result<Record, Error> {
         let mut record = Record::new(Kind::Promotion, &self.image, &self.repository, &self.names);
         record.temporary = Some(self.temporary.clone());
-        let before = records.load()?;
-        record.earlier = before.iter().flat_map(|before| self.earlier(before)).collect();
-        // Of an upload that was never to be promoted there is nothing to know.
-        if before.is_some_and(|before| before.before.is_some()) {
+        let last = records.load()?;
+        record.earlier = last.iter().flat_map(|last| self.unfinished_uploads(last)).collect();
+        // An upload whose promotion was not begun is not worth keeping.
+        if last.is_some_and(|last| last.before.is_some()) {
             records.set_aside()?;
         }
         record.recipe = Some(self.recipe.clone());
@@ -52,10 +52,10 @@ impl Uploaded {
         Ok(record)
     }
 
-    /// Tags of uploads that were recorded here and were not deleted: nothing else knows of them.
-    fn earlier(&self, before: &Record) -> Vec<String> {
-        let is_same = before.repository == self.repository && before.names() == self.names;
-        let left = before.uploads().filter(|_| is_same && !before.is_over());
+    /// The tags of uploads in the last record that were not deleted. Once it is replaced, nothing else knows of them.
+    fn unfinished_uploads(&self, last: &Record) -> Vec<String> {
+        let is_same = last.repository == self.repository && last.names() == self.names;
+        let left = last.uploads().filter(|_| is_same && !last.is_over());
         left.filter(|tag| **tag != self.temporary && self.names.is_temporary(tag)).cloned().collect()
     }
 
@@ -65,7 +65,7 @@ impl Uploaded {
     /// # Errors
     /// [`Error::NotTheTested`]; [`Error::Begun`], if the records hold something to finish or to take back.
     pub fn compare(&self, cx: &Context, registry: &Options, records: &Records) -> Result<Candidate, Error> {
-        make_way(cx, records, registry)?;
+        require_nothing_begun(cx, records, registry)?;
         let mut record = self.begin(records)?;
         let client = Client::new(cx, self.repository.clone(), registry.clone())?;
         let manifest = client.manifest(&self.temporary)?;

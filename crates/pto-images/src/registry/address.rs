@@ -15,7 +15,7 @@ pub struct Repository {
 
 /// A text that is not a repository.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no repository; expected `HOST[:PORT]/PATH` in lower case, without a tag", without_user(.0))]
+#[error("`{}` is not a repository; expected `HOST[:PORT]/PATH` in lower case, without a tag", without_user(.0))]
 pub struct BadRepository(pub String);
 
 impl Repository {

@@ -10,7 +10,7 @@ pub struct Digest(String);
 
 /// A text that is not a digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no digest; expected `sha256:` and 64 lower-case hexadecimal digits")]
+#[error("`{0}` is not a digest; expected `sha256:` and 64 lower-case hexadecimal digits")]
 pub struct BadDigest(pub String);
 
 const ALGORITHM: &str = "sha256:";

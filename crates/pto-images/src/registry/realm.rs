@@ -23,7 +23,7 @@ pub(super) fn checked(realm: &str, repository: &Repository, plain: PlainHttp) ->
     if !realm.bytes().all(|byte| byte.is_ascii_graphic()) || realm.contains(['\\', '#']) {
         return Err(refused("expected an address in ASCII, without blanks, `\\` and `#`"));
     }
-    let uri: Uri = realm.parse().map_err(|_| refused("it is no address"))?;
+    let uri: Uri = realm.parse().map_err(|_| refused("it is not an address"))?;
     let is_followed_by_path = |authority: &&Authority| {
         let rest = realm.split_once("://").and_then(|(_, rest)| rest.strip_prefix(authority.as_str()));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
