@@ -1,19 +1,18 @@
-//! JSON that every reader reads in the same way.
+//! JSON with duplicate keys reported. Readers of JSON disagree on which of two values counts, and most do not report them.
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// JSON in which no key stands twice: readers disagree on which one counts.
+/// A JSON value, and the places of keys that are in it twice.
 pub(crate) struct Strict {
     pub(crate) value: Value,
-    /// The places of keys that stand twice.
-    pub(crate) twice: Vec<String>,
+    /// JSON pointers. The first of two values counts.
+    pub(crate) duplicates: Vec<String>,
 }
 
 impl Strict {
     fn plain(value: impl Into<Value>) -> Self {
-        Self { value: value.into(), twice: Vec::new() }
+        Self { value: value.into(), duplicates: Vec::new() }
     }
 }
 
@@ -57,24 +56,24 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Strict, A::Error> {
-        let (mut items, mut twice) = (Vec::new(), Vec::new());
+        let (mut items, mut duplicates) = (Vec::new(), Vec::new());
         while let Some(item) = seq.next_element::<Strict>()? {
-            twice.extend(item.twice.into_iter().map(|place| format!("/{}{place}", items.len())));
+            duplicates.extend(item.duplicates.into_iter().map(|place| format!("/{}{place}", items.len())));
             items.push(item.value);
         }
-        Ok(Strict { value: items.into(), twice })
+        Ok(Strict { value: items.into(), duplicates })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Strict, A::Error> {
-        let (mut fields, mut twice) = (Map::new(), Vec::new());
+        let (mut fields, mut duplicates) = (Map::new(), Vec::new());
         while let Some((key, found)) = map.next_entry::<String, Strict>()? {
-            twice.extend(found.twice.into_iter().map(|place| format!("/{key}{place}")));
+            duplicates.extend(found.duplicates.into_iter().map(|place| format!("/{key}{place}")));
             if fields.contains_key(&key) {
-                twice.push(format!("/{key}"));
+                duplicates.push(format!("/{key}"));
             } else {
                 fields.insert(key, found.value);
             }
         }
-        Ok(Strict { value: Value::Object(fields), twice })
+        Ok(Strict { value: Value::Object(fields), duplicates })
     }
 }

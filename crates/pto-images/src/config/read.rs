@@ -6,7 +6,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::findings::Findings;
-use super::strict::Strict;
 use super::{Config, Image, RecipeSource, Source};
 use crate::registry::Repository;
 use crate::strict::Strict;
