@@ -4,6 +4,10 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// What stands for itself in an address, by RFC 3986.
+const ADDRESS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A user's name and password. `Debug` shows neither: the name may be half of an access key.
 #[derive(Clone, PartialEq, Eq)]
@@ -20,9 +24,16 @@ impl Credentials {
         STANDARD.encode(format!("{}:{}", self.user, self.password))
     }
 
-    /// The texts that must never be shown, should a registry or the client repeat them.
-    pub fn secrets(&self) -> [String; 2] {
-        [self.password.clone(), self.base64()]
+    /// The texts that must never be shown, should a registry or the client repeat them: as they are, and as headers and
+    /// addresses have them.
+    pub fn secrets(&self) -> Vec<String> {
+        let in_address = utf8_percent_encode(&self.password, ADDRESS).to_string();
+        let in_form = in_address.replace("%20", "+");
+        let mut secrets =
+            vec![self.password.clone(), self.base64(), STANDARD.encode(&self.password), in_address, in_form];
+        secrets.sort();
+        secrets.dedup();
+        secrets
     }
 }
 
@@ -40,6 +51,8 @@ mod tests {
     fn credentials_do_not_show() {
         let me = Credentials { user: "me".into(), password: "s3cret".into() };
         assert_eq!((format!("{me:?}").as_str(), me.base64().as_str()), ("Credentials(***)", "bWU6czNjcmV0"));
-        assert_eq!(me.secrets(), ["s3cret", "bWU6czNjcmV0"]);
+        assert_eq!(me.secrets(), ["bWU6czNjcmV0", "czNjcmV0", "s3cret"]);
+        let odd = Credentials { user: "me".into(), password: "a b/ä".into() };
+        assert_eq!(odd.secrets()[1..4], ["a b/ä", "a%20b%2F%C3%A4", "a+b%2F%C3%A4"], "{:?}", odd.secrets());
     }
 }

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::strict::Strict;
 
 /// Far more than any of them has, and far less than would fill the memory.
 const LARGEST: u64 = 64 << 20;
@@ -48,7 +49,11 @@ pub(crate) fn load<T: DeserializeOwned>(file: &Path, form: Form) -> Result<T, Er
     let malformed = |problem: String| Error::Document { file: file.to_owned(), form, problem };
     let unread = |source| Error::Unread { file: file.to_owned(), source };
     let bytes = files::bytes(file, LARGEST).map_err(unread)?;
-    let value: Value = serde_json::from_slice(&bytes).map_err(|error| malformed(format!("it is not JSON: {error}")))?;
+    let Strict { value, duplicates } =
+        serde_json::from_slice(&bytes).map_err(|error| malformed(format!("it is no JSON: {error}")))?;
+    if let Some(place) = duplicates.first() {
+        return Err(malformed(format!("the key `{place}` is there twice")));
+    }
     let expected = form.schema();
     match value.get("schema").and_then(Value::as_str) {
         Some(found) if found == expected => {}

@@ -11,6 +11,7 @@ pub mod plan;
 pub mod promote;
 mod proxy;
 pub mod registry;
+mod strict;
 pub mod validation;
 
 pub use document::Form;

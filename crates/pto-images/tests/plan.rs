@@ -101,6 +101,15 @@ fn everything_is_frozen_and_comes_back_from_its_file() {
     assert_eq!(Lock::load(&file).unwrap(), lock);
     fs_err::write(&file, fs_err::read_to_string(&file).unwrap().replace("\"pto_isa\"", "\"pto_isb\"")).unwrap();
     assert!(matches!(Lock::load(&file), Err(Error::Document { .. })));
+    lock.save(&file).unwrap();
+    let text = fs_err::read_to_string(&file).unwrap();
+    fs_err::write(&file, text.replacen('{', "{ \"schema\": \"x\",", 1)).unwrap();
+    let twice = Lock::load(&file).unwrap_err().to_string();
+    assert!(twice.contains("`/schema` is there twice"), "{twice}");
+    let mut both = lock.clone();
+    both.images.push(lock.images[0].clone());
+    both.save(&file).unwrap();
+    assert!(Lock::load(&file).unwrap_err().to_string().contains("`arm-a5` is there twice"));
 
     // What moves is in the next plan, and not in this one.
     let newer = world.commit("pypto-lib", "echo 2 > model.py");

@@ -169,7 +169,10 @@ fn parse(bytes: &[u8], username: Option<&str>) -> Result<Credentials, String> {
     if bytes.len() as u64 > LONGEST {
         return Err(format!("more than {LONGEST} bytes"));
     }
-    let text = std::str::from_utf8(bytes).map_err(|_| "text that is not UTF-8".to_owned())?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "what is no UTF-8".to_owned())?;
+    if text.starts_with('\u{feff}') {
+        return Err("a byte order mark".to_owned());
+    }
     let lines: Vec<&str> = text.lines().collect();
     let (user, password) = match (username, lines.as_slice()) {
         (Some(user), [password]) => (user, *password),
@@ -179,6 +182,10 @@ fn parse(bytes: &[u8], username: Option<&str>) -> Result<Credentials, String> {
     };
     if user.is_empty() || password.is_empty() {
         return Err("an empty line".to_owned());
+    }
+    // Docker's client takes them away, and a registry would be told two passwords.
+    if password.trim() != password {
+        return Err("blanks around the password".to_owned());
     }
     Ok(Credentials { user: user.to_owned(), password: password.to_owned() })
 }
@@ -313,7 +320,9 @@ mod tests {
             (&b"p\n"[..], Some("u"), "u|p"),
             (b"p", Some("u"), "u|p"),
             (b"u\r\np\r\n", None, "u|p"),
-            (" p:\"'$\u{e4} ".as_bytes(), Some("u"), "u| p:\"'$\u{e4} "),
+            ("p :\"'$\u{e4}".as_bytes(), Some("u"), "u|p :\"'$\u{e4}"),
+            (b" p", Some("u"), "blanks around the password"),
+            ("\u{feff}p".as_bytes(), Some("u"), "a byte order mark"),
             (b"", Some("u"), "nothing"),
             (b"\n", Some("u"), "an empty line"),
             (b"\np", None, "an empty line"),

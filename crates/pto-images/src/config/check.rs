@@ -17,6 +17,8 @@ const TEMPORARY: usize = 26;
 const LONGEST_NAME: usize = 64;
 const ARCHITECTURES: [&str; 2] = ["arm64", "amd64"];
 const PLATFORMS: [&str; 2] = ["a2a3", "a5"];
+/// Parts of the vendor's tags that say for which chips a base is, beside the platforms that have others.
+const OTHER_CHIPS: [(&str, &str); 4] = [("a2a3", "950"), ("a2a3", "a5"), ("a5", "a3"), ("a5", "910b")];
 
 pub(super) fn draft(draft: &Draft, findings: &mut Findings) {
     if draft.images.as_ref().is_some_and(Vec::is_empty) {
@@ -179,6 +181,11 @@ impl Checked<'_> {
         if self.image.cann_tag == "latest" || !names_version {
             let (tag, version) = (&self.image.cann_tag, &self.image.cann_version);
             self.error("cann_tag", format!("`{tag}` does not pin CANN {version}; expected `{version}-...`"));
+        } else if let Some(other) = OTHER_CHIPS.iter().find(|(platform, chip)| {
+            *platform == self.image.validation_platform && self.image.cann_tag.split('-').any(|part| part == *chip)
+        }) {
+            let tag = &self.image.cann_tag;
+            self.error("cann_tag", format!("`{tag}` is for other chips than {}, by its `{}`", other.0, other.1));
         } else if self.image.cann_digest.is_none() && self.image.enabled {
             let message = format!("`{}` is not pinned: its digest is looked up in every run", self.image.base());
             self.findings.note(format!("{}/cann_digest", self.place), message);
@@ -252,8 +259,8 @@ impl Checked<'_> {
         for (key, script) in
             [("single_script", &image.single_script), ("distributed_script", &image.distributed_script)]
         {
-            let parts = script.split('/');
-            let is_inside = !script.starts_with('/') && parts.clone().all(|part| !matches!(part, "" | "." | ".."));
+            let is_part = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
+            let is_inside = !script.starts_with('/') && script.split('/').all(is_part);
             if !is_inside || !script.ends_with(".py") {
                 self.error(key, format!("`{script}` is not a Python script below pypto-lib"));
             }
@@ -261,10 +268,15 @@ impl Checked<'_> {
         for device in image.devices.iter().filter(|device| !is_device(device)) {
             self.error("devices", format!("`{device}` is not a device node"));
         }
+        let twice = |(at, device): (usize, &String)| image.devices[..at].contains(device).then(|| device.clone());
+        for device in image.devices.iter().enumerate().filter_map(twice) {
+            self.error("devices", format!("`{device}` is there twice"));
+        }
     }
 }
 
 /// Whether it is the path of a device node and nothing else: after a colon, Docker would read a path inside and permissions.
 fn is_device(device: &str) -> bool {
-    device.starts_with("/dev/") && !device.contains("..") && !device.contains([':', ','])
+    let name = device.strip_prefix("/dev/").unwrap_or_default();
+    !name.is_empty() && !name.ends_with('/') && !name.contains("..") && !name.contains([':', ','])
 }

@@ -5,7 +5,6 @@
 pub(crate) mod check;
 mod findings;
 mod read;
-mod strict;
 
 use std::path::{Path, PathBuf};
 

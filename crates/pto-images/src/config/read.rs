@@ -6,9 +6,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::findings::Findings;
-use super::strict::Strict;
 use super::{Config, Image, RecipeSource, Source};
 use crate::registry::Repository;
+use crate::strict::Strict;
 
 /// The version of the document's form. There is only this one.
 const VERSION: u32 = 1;

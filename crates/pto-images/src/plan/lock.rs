@@ -120,7 +120,15 @@ impl Lock {
     /// # Errors
     /// It cannot be read or is malformed.
     pub fn load(file: &Path) -> Result<Self, Error> {
-        document::load(file, Form::Plan)
+        let lock: Self = document::load(file, Form::Plan)?;
+        let twice = |name: &String| lock.images.iter().filter(|image| image.name == *name).count() > 1;
+        match lock.images.iter().map(|image| &image.name).find(|name| twice(name)) {
+            Some(name) => {
+                let problem = format!("the image `{name}` is there twice");
+                Err(Error::Document { file: file.to_owned(), form: Form::Plan, problem })
+            }
+            None => Ok(lock),
+        }
     }
 
     /// Writes it, whole or not at all.

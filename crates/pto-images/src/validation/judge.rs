@@ -9,6 +9,11 @@ use pto_process::Output;
 use super::cases::{Case, PASS, Reservation};
 use super::results::{CaseResult, CaseStatus};
 
+/// Far above any exit code.
+const LONGEST_CODE: u64 = 1 << 10;
+/// How many letters of what a queue said are kept.
+const LONGEST_WORDS: usize = 1000;
+
 pub(super) fn not_run(case: &Case) -> CaseResult {
     let problem = Some("a case before it did not pass".to_owned());
     CaseResult { name: case.name.to_owned(), status: CaseStatus::NotRun, problem, log: None, seconds: 0 }
@@ -32,9 +37,9 @@ pub(super) fn judged(reservation: &Reservation, work: &Path, ended: &Output, sec
 
 /// Why a case did not pass; `None` if it did.
 fn problem(case: &Case, work: &Path, ended: &Output) -> Option<String> {
-    let unreadable = |error: std::io::Error| format!("it is not known how it ended: {error}");
-    let code = match fs_err::read_to_string(work.join(case.code())) {
-        Ok(code) => code,
+    let unreadable = |error| format!("it is not known how it ended: `{}`: {}", case.code(), files::reason(&error));
+    let code = match files::bytes(&work.join(case.code()), LONGEST_CODE) {
+        Ok(code) => String::from_utf8_lossy(&code).into_owned(),
         // The file is written when the case ends.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Some(unreadable(error)),
@@ -42,11 +47,17 @@ fn problem(case: &Case, work: &Path, ended: &Output) -> Option<String> {
     match code.trim() {
         "0" => {}
         "" => {
-            let words = Some(ended.last_words(3)).filter(|words| !words.is_empty());
+            let words = Some(shortened(&ended.last_words(3))).filter(|words| !words.is_empty());
             let said = words.map(|words| format!("; it said: {words}")).unwrap_or_default();
             return Some(format!("it did not come to its end: the reservation {}{said}", ended.status));
         }
-        code => return Some(format!("it ended with code {code}")),
+        // Docker's own codes, where the container did not begin: `docker run --help` and its manual.
+        code @ ("125" | "126" | "127") => {
+            return Some(format!(
+                "it ended with code {code}, which is Docker's: its log says why the container did not begin"
+            ));
+        }
+        code => return Some(format!("it ended with code {}", shortened(code))),
     }
     let says_pass = match says_pass(&work.join(case.log())) {
         Ok(says_pass) => says_pass,
@@ -55,7 +66,15 @@ fn problem(case: &Case, work: &Path, ended: &Output) -> Option<String> {
     (case.says_pass && !says_pass).then(|| format!("it ended with 0 and never said `{PASS}`"))
 }
 
-/// Whether a line of a log begins with [`PASS`]. Reads in parts, since a log or one of its lines may be larger than memory.
+/// A line that people read, of what may be a dump.
+fn shortened(words: &str) -> String {
+    match words.char_indices().nth(LONGEST_WORDS) {
+        Some((end, _)) => format!("{}...", &words[..end]),
+        None => words.to_owned(),
+    }
+}
+
+/// Whether a line of a log says [`PASS`]. Reads in parts, since a log or one of its lines may be larger than memory.
 fn says_pass(log: &Path) -> std::io::Result<bool> {
     const LONGEST: u64 = 64 << 10;
     let mut log = std::io::BufReader::new(files::open_regular(log)?);
@@ -65,11 +84,17 @@ fn says_pass(log: &Path) -> std::io::Result<bool> {
         if log.by_ref().take(LONGEST).read_until(b'\n', &mut part)? == 0 {
             return Ok(false);
         }
-        if begins_line && part.trim_ascii_start().starts_with(PASS.as_bytes()) {
+        if begins_line && is_pass(&part) {
             return Ok(true);
         }
         begins_line = part.ends_with(b"\n");
     }
+}
+
+/// Whether a line begins with [`PASS`], as words of their own: `[RUN] PASSED 0 of 7` says something else.
+fn is_pass(line: &[u8]) -> bool {
+    let rest = line.trim_ascii_start().strip_prefix(PASS.as_bytes());
+    rest.is_some_and(|rest| rest.first().is_none_or(|next| next.is_ascii_whitespace() || b".,:;!(".contains(next)))
 }
 
 #[cfg(test)]
@@ -104,6 +129,10 @@ mod tests {
             (format!("\u{fffd}\n{PASS}"), true),
             (format!("not {PASS}\n"), false),
             (format!("{long}{PASS}\n"), false),
+            (format!("{PASS} (12 ms)"), true),
+            (format!("{PASS}: 3 outputs"), true),
+            (format!("{PASS}ED 0 of 7"), false),
+            (format!("{PASS}-THROUGH mode"), false),
             (format!("{long}\n{PASS}\n"), true),
             (String::new(), false),
         ] {

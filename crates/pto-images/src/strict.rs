@@ -4,10 +4,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 /// A JSON value, and the places of keys that are in it twice.
-pub(super) struct Strict {
-    pub(super) value: Value,
+pub(crate) struct Strict {
+    pub(crate) value: Value,
     /// JSON pointers. The first of two values counts.
-    pub(super) duplicates: Vec<String>,
+    pub(crate) duplicates: Vec<String>,
 }
 
 impl Strict {
