@@ -24,6 +24,8 @@ use crate::series::Series;
 pub enum CheckId {
     /// The image is for the host's processor.
     Architecture,
+    /// The image is for the series that is asked for.
+    Series,
     /// The engine has room for an image.
     Disk,
     /// The host has the cards.
@@ -36,12 +38,14 @@ pub enum CheckId {
 
 impl CheckId {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Architecture, Self::Disk, Self::Card, Self::CardInUse, Self::DriverPair];
+    pub const ALL: [Self; 6] =
+        [Self::Architecture, Self::Series, Self::Disk, Self::Card, Self::CardInUse, Self::DriverPair];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Architecture => "architecture",
+            Self::Series => "series",
             Self::Disk => "disk",
             Self::Card => "card",
             Self::CardInUse => "card-in-use",
@@ -67,7 +71,9 @@ impl FromStr for CheckId {
 
     fn from_str(given: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().filter(|id| id.may_be_skipped()).find(|id| id.name() == given);
-        found.ok_or_else(|| "expected `disk`, `card` or `driver-pair`; the others cannot be skipped".to_owned())
+        found.ok_or_else(|| {
+            "expected `series`, `disk`, `card` or `driver-pair`; the others cannot be skipped".to_owned()
+        })
     }
 }
 
@@ -98,6 +104,7 @@ impl Subject<'_> {
     pub(crate) fn examine(&self) -> Result<Vec<Finding>, Error> {
         let mut findings = Vec::new();
         findings.extend(self.architecture());
+        findings.extend(self.other_series());
         if is_local(self.docker) {
             findings.extend(self.disk());
             findings.extend(self.cards());
@@ -111,6 +118,18 @@ impl Subject<'_> {
         let image = self.image?.architecture.as_deref()?;
         let host = self.info.architecture.as_deref()?;
         other_processor("the image", image, host)
+    }
+
+    fn other_series(&self) -> Option<Finding> {
+        let (image, asked) = (self.image?.env("PYPTO_PLATFORM")?, self.series.platform());
+        (!image.is_empty() && image != asked).then(|| Finding {
+            check: CheckId::Series,
+            found: format!("the image is for {image} (`PYPTO_PLATFORM`), asked for is {asked}"),
+            remedy: format!(
+                "name an image for {asked} with `--image`, or build one: `cargo xtask container build {}`",
+                self.series
+            ),
+        })
     }
 
     /// Room to fetch an image that is not on this machine. One that is needs room too: new volumes are filled with copies of its

@@ -78,8 +78,10 @@ impl Plan {
                     return self.start(Entry::Started, &container, held);
                 }
                 (None, Some(claimed)) => {
+                    // First: that an image is nowhere explains more than that it would not fit.
+                    let pull = self.pull()?;
                     self.require_fit()?;
-                    if let Some(pull) = self.pull()? {
+                    if let Some(pull) = pull {
                         self.docker.run_streaming(&pull, &self.image, &mut on_line)?;
                         drop(claimed);
                         return Self::make(self.docker.cx(), &self.request)?.enter(on_line);
@@ -129,7 +131,8 @@ impl Plan {
         let (name, status) = (self.name.clone(), container.status.clone());
         let Some(recorded) = Configuration::of(container) else { return Err(Error::NoRecord { name, status }) };
         let differences = recorded.differences(&self.configuration);
-        if differences.is_empty() { Ok(()) } else { Err(Error::Differs { name, status, differences }) }
+        let has_image = self.has_image;
+        if differences.is_empty() { Ok(()) } else { Err(Error::Differs { name, status, differences, has_image }) }
     }
 
     fn require_fit(&self) -> Result<(), Error> {

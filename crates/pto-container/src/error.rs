@@ -94,6 +94,8 @@ pub enum Error {
         status: Option<String>,
         /// In what.
         differences: Vec<Difference>,
+        /// Whether the image that is asked for is on this machine.
+        has_image: bool,
     },
     /// The container did not record its configuration.
     #[error("container `{name}` has no record of its configuration: it is older, or somebody else's")]
@@ -227,6 +229,14 @@ impl Error {
                     .to_owned()
             }
             Self::Unfit { findings } => remedies(findings),
+            Self::Differs { has_image: false, differences, .. } => {
+                let own = differences.iter().find(|difference| difference.what == "image");
+                let own = own.and_then(|image| image.recorded.as_deref()).unwrap_or("IMAGE");
+                format!(
+                    "the image that is asked for is not on this machine, so that no container could be made of it: name that of \
+                     the container, `--image {own}`, or build or pull the other one first"
+                )
+            }
             Self::Differs { name, status, .. } | Self::NoRecord { name, status } => {
                 format!("{}, then: {}", keep_first(name), remove(name, status.as_deref()))
             }
@@ -260,7 +270,7 @@ impl Error {
     /// What to save, and the command that removes a container which differs, so that the same request can create a new one.
     pub fn removal(&self) -> Option<(String, String)> {
         match self {
-            Self::Differs { name, status, .. } | Self::NoRecord { name, status } => {
+            Self::Differs { name, status, has_image: true, .. } | Self::NoRecord { name, status } => {
                 Some((keep_first(name), remove(name, status.as_deref())))
             }
             _ => None,

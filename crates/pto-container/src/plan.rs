@@ -40,7 +40,7 @@ pub struct Plan {
     pub(crate) terminal: bool,
     pub(crate) command: Vec<OsString>,
     pub(crate) request: Request,
-    has_image: bool,
+    pub(crate) has_image: bool,
 }
 
 impl Plan {
@@ -69,7 +69,9 @@ impl Plan {
                 "the Docker engine is on another machine: cards and mounts are that machine's, and are not checked";
             cx.emit(Event::Warning { message: message.to_owned() });
         }
-        let needs_driver = is_local && !request.skip.contains(&CheckId::Card);
+        // A container that runs is entered as it is.
+        let runs = docker.container(&settings.name)?.is_some_and(|container| container.is_running());
+        let needs_driver = is_local && !runs && !request.skip.contains(&CheckId::Card);
         let access = DeviceAccess::choose(cx, info, settings.access, series, cards, needs_driver)?;
         let sources = Sources::find(cx, request, &settings.name)?;
         let id = image.and_then(|image| image.id.as_deref());

@@ -122,6 +122,33 @@ fn the_driver_may_lie_elsewhere_and_has_to_be_there() {
     assert!(has(&words, &["--mount", mount]), "{words:?}");
     fake.host.var("ASCEND_DRIVER_ROOT", "/gone");
     assert!(matches!(Plan::make(&fake.cx(), &privileged(Series::A3, &[1])), Err(Error::NoDriver { .. })));
+    // One that runs without is entered as it is.
+    let skipping = Request { skip: vec![CheckId::Card], ..privileged(Series::A3, &[1]) };
+    let plan = fake.plan(&skipping);
+    fake.container("pypto-a3-dev", "running", Some(&plan));
+    assert_eq!(fake.plan(&privileged(Series::A3, &[1])).steps().unwrap().len(), 1);
+}
+
+#[test]
+fn an_image_of_another_series_is_refused() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let image = |platform: &str| {
+        format!(
+            r#"[{{"Id":"sha256:1111","RepoTags":["x:1"],"Architecture":"arm64","Size":1000,
+                "Config":{{"Env":["PYPTO_CANN_TAG=9.2.0-a3","PYPTO_PLATFORM={platform}"]}}}}]"#
+        )
+    };
+    for (platform, refused) in [("a2a3", false), ("", false), ("a5", true)] {
+        fake.host.file("/said/image", &image(platform));
+        let findings = fake.plan(&Request::new(Series::A3, vec![0])).findings;
+        assert_eq!(
+            findings.iter().any(|finding| finding.check == CheckId::Series),
+            refused,
+            "{platform}: {findings:?}"
+        );
+    }
+    let skipping = Request { skip: vec![CheckId::Series], ..Request::new(Series::A3, vec![0]) };
+    assert!(fake.plan(&skipping).refusals().is_empty());
 }
 
 #[test]
@@ -537,6 +564,12 @@ fn what_is_made_of_something_else_is_not_entered() {
         other => panic!("{other}"),
     };
     assert_eq!(differs(&fake, &Request::new(Series::A3, vec![1])), ["cards"]);
+    // Where no other container could be made, none is to be removed.
+    let image = fs_err::read_to_string(fake.host.place("/said/image")).unwrap();
+    fs_err::remove_file(fake.host.place("/said/image")).unwrap();
+    let absent = refused(&fake, &Request { image: Some("other:1".into()), ..request.clone() });
+    assert!(absent.removal().is_none() && absent.hint().unwrap().contains("`--image pypto-dev:a3-sim`"), "{absent}");
+    fake.host.file("/said/image", &image);
     assert_eq!(differs(&fake, &privileged(Series::A3, &[0])), ["access", "driver"]);
     assert_eq!(differs(&fake, &Request { cache_volume: Some("c2".into()), ..request.clone() }), ["cache"]);
     let pypto = checkouts(fake.host.root());

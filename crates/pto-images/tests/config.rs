@@ -66,7 +66,7 @@ fn each_mistake_is_found_at_its_place() {
         (|v| v["images"][0]["cann_tag"] = "9.0.0-a3".into(), "does not pin CANN 9.2.0"),
         (|v| v["images"][1]["cann_tag"] = "9.2.0-a3-ubuntu22.04".into(), "is for other chips than a5, by its `a3`"),
         (|v| v["images"][0]["cann_tag"] = "9.2.0-950-ubuntu22.04".into(), "is for other chips than a2a3, by its `950`"),
-        (|v| v["images"][0]["devices"] = json!(["/dev/"]), "`/dev/` is no device node"),
+        (|v| v["images"][0]["devices"] = json!(["/dev/"]), "`/dev/` is not a device node"),
         (|v| v["images"][0]["devices"] = json!(["/dev/x", "/dev/x"]), "/images/0/devices `/dev/x` is there twice"),
         (|v| v["images"][0]["single_script"] = "a\nb.py".into(), "/images/0/single_script"),
         (|v| v["images"][0]["cann_tag"] = "9.2.0evil".into(), "does not pin CANN 9.2.0; expected `9.2.0-...`"),
