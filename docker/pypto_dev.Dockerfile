@@ -5,17 +5,17 @@
 #   docker buildx build --load --target dist --file docker/pypto_dev.Dockerfile \
 #     --build-arg CANN_DIGEST=sha256:... --build-arg PYPTO_REF=... --build-arg PYPTO_LIB_REF=... --tag pypto-dev:a3-dist .
 #
-# Proxies are the build arguments that Docker knows by itself (HTTP_PROXY, HTTPS_PROXY, NO_PROXY, in capitals or not). They are
-# declared nowhere here, so no layer and no history holds them. Nothing in here needs a secret.
+# Proxies are the build arguments that Docker knows by itself (HTTP_PROXY, HTTPS_PROXY, NO_PROXY, in either case). They are not
+# declared here, so they are in no layer and in no history. Nothing here needs a secret.
 
 ARG CANN_REPOSITORY=quay.io/ascend/cann
-# By digest alone: a tag can be moved. `container build` and `images plan` find out what the tag stands for.
+# Only by digest, because a tag can be moved. `container build` and `images plan` look the digest up.
 ARG CANN_DIGEST
 
 FROM ${CANN_REPOSITORY}@${CANN_DIGEST} AS deps
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 
-# The archive of a release keeps the newest build of a package alone, so its versions cannot be pinned; the base is.
+# Versions are not pinned: the archive of a release only keeps the newest build of each package. The base is pinned.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
@@ -23,9 +23,9 @@ RUN apt-get update \
         python3.10 python3.10-dev python3.10-venv unzip util-linux vim-tiny xz-utils \
     && rm -rf /var/lib/apt/lists/*
 
-# Which CANN this is: checks of the driver and the suggestions of the startup message read it.
+# The CANN in this image. The check of the driver and the startup message read it.
 ARG CANN_TAG
-# a2a3 or a5. Empty: programs go by the tag of CANN.
+# a2a3 or a5. If it is empty, programs go by CANN_TAG.
 ARG PYPTO_PLATFORM
 ENV PYPTO_CANN_TAG=${CANN_TAG} \
     PYPTO_PLATFORM=${PYPTO_PLATFORM} \
@@ -36,18 +36,18 @@ ENV PYPTO_CANN_TAG=${CANN_TAG} \
     CCACHE_DIR=/opt/pypto/cache/ccache \
     PATH=/opt/pypto/bin:${PATH}
 
-# Our own program, below the directory that is sent to the engine.
+# Our own program, in the directory that is sent to the engine.
 ARG PTOKIT_BINARY=target/release/xtask
 COPY ${PTOKIT_BINARY} /opt/pypto/bin/ptokit
-# It may have been linked with a newer C library than the base has: that shows here and not in the first session.
+# Run once now: if it was linked with a newer C library than the base has, that shows here and not in the first session.
 RUN /opt/pypto/bin/ptokit --version \
     && /opt/pypto/bin/ptokit setup --helpers-only --pypto-home /opt/pypto \
     && mkdir -p /opt/pypto/cache/ccache /workspace
-# What an interactive shell says when it begins.
+# The startup message of interactive shells.
 COPY docker/scripts/platform.sh docker/scripts/welcome.sh /opt/pypto/image/
 RUN ln -s ../image/welcome.sh /opt/pypto/bin/pypto-welcome
 
-# Bash reads it for `docker exec ... bash -c` as well; a shell that somebody types into is given it as its rcfile below.
+# Shells that are not interactive read it too, such as `docker exec ... bash -c`. Interactive ones get it as their rcfile below.
 ENV BASH_ENV=/opt/pypto/bin/pypto-activate.sh
 WORKDIR /workspace
 ENTRYPOINT ["/bin/bash", "--rcfile", "/opt/pypto/bin/pypto-activate.sh"]
@@ -55,8 +55,8 @@ ENTRYPOINT ["/bin/bash", "--rcfile", "/opt/pypto/bin/pypto-activate.sh"]
 
 FROM deps AS sim
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
-# The archive's key is fetched with what is recommended and not required. The program is the system's Python, which CANN's
-# modules and libraries are not for.
+# dirmngr, gpg and gpg-agent, which fetch the archive's key, are only recommended by software-properties-common.
+# `add-apt-repository` runs in the system's Python, which must not see CANN's modules and libraries.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
@@ -70,14 +70,14 @@ RUN apt-get update \
 FROM sim AS dist
 ARG PYPTO_REPOSITORY=https://github.com/hw-native-sys/pypto.git
 ARG PYPTO_LIB_REPOSITORY=https://github.com/hw-native-sys/pypto-lib.git
-# A branch is checked out as one that can be pulled, a tag or a commit as it is.
+# A branch is checked out so that it can be pulled, a tag or a commit as a detached HEAD.
 ARG PYPTO_REF=main
 ARG PYPTO_LIB_REF=main
-# At most so many jobs; a limit that the checkout sets counts where it is lower.
+# The most jobs of the build. A lower limit in the checkout wins.
 ARG DIST_BUILD_JOBS=2
-# Targets of the runtime's build, for later builds as well; empty: the runtime's own.
+# The targets of the runtime's build, now and in later builds; empty for the runtime's default.
 ARG DIST_RUNTIME_TARGETS
-# A release of uv; empty: the newest.
+# The release of uv; empty for the newest.
 ARG UV_VERSION
 ENV PYPTO_RUNTIME_BUILD_TARGETS=${DIST_RUNTIME_TARGETS}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# build-dist.sh JOBS: PyPTO and its runtime from the checkout at PYPTO_SRC, with the assembler that it pins and the managed
-# patches of this platform.
+# build-dist.sh JOBS: builds PyPTO and its runtime from the checkout at PYPTO_SRC, with the assembler that it pins and the managed
+# patches for this platform.
 set -euo pipefail
 jobs=$1
 platform=$("$(dirname "$0")/platform.sh")
@@ -17,12 +17,12 @@ for needed in toolchain/versions.env build-constraints.txt; do
 done
 
 options=(--jobs "$jobs")
-# The directory is there for every platform, and may hold none.
+# The directory may be empty.
 if compgen -G "$patches/*.patch" > /dev/null; then
     options+=(--patches "$patches")
 fi
 
-# What is fetched stays in no layer: the image has what was installed of it.
+# Downloads do not stay in the layer: the image keeps only what is installed from them.
 PTOKIT_HOME=$(mktemp -d)
 export PTOKIT_HOME
 trap 'rm -rf "$PTOKIT_HOME"' EXIT

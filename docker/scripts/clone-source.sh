@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# clone-source.sh REPOSITORY REF DIR: a branch stays one that can be pulled, a tag or a commit is checked out as it is.
+# clone-source.sh REPOSITORY REF DIR: clones a branch so that it can be pulled, a tag or a commit as a detached HEAD.
 set -euo pipefail
 repository=$1 ref=$2 dir=$3
 
@@ -9,7 +9,7 @@ case $found in
     0) git clone --branch "$ref" "$repository" "$dir" ;;
     2) # No branch of that name.
         git clone --no-checkout "$repository" "$dir"
-        # A commit that no branch holds any more has to be fetched by its id.
+        # A commit that is on no branch any more has to be fetched by its id.
         git -C "$dir" rev-parse --quiet --verify "$ref^{commit}" > /dev/null || git -C "$dir" fetch origin "$ref:refs/ptokit/pinned"
         git -C "$dir" checkout --detach "$ref"
         ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# helper.sh NAME VERB [WORD...]: our program under a name of its own, the installed one first. Another user's installation is
-# not asked by that name: its helper may hand over to this file again.
+# helper.sh NAME VERB [WORD...]: runs our program as NAME, if it is installed, else from the sources. It runs the program itself and
+# not the installed helper of that name, which may call this file again.
 set -euo pipefail
 name=$1 verb=$2
 shift 2

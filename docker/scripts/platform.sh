@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# platform.sh: a2a3 or a5, as PYPTO_PLATFORM says, else by the tag of CANN; nothing if neither says it.
+# platform.sh: prints a2a3 or a5, by PYPTO_PLATFORM, else by the tag of CANN; nothing if neither tells.
 set -euo pipefail
 if [ -n "${PYPTO_PLATFORM:-}" ]; then
     echo "$PYPTO_PLATFORM"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# welcome.sh: what to do first in this container. An interactive shell says it when it begins.
+# welcome.sh: prints what to do first in this container. Interactive shells run it when they begin.
 set -euo pipefail
 
 echo "Check the checkout at ${PYPTO_SRC:-/workspace/pypto} before anything else: pypto-doctor"
@@ -18,7 +18,7 @@ case $platform in
     a5) what="DeepSeek SWA" model=models/deepseek_v4_1_flash/decode_swa.py ;;
     a2a3) what="Qwen3 decode" model=models/qwen3_14b/decode_fwd.py ;;
     *)
-        # A guess would be run for the wrong chip.
+        # With a guess, users would run the model for the wrong chip.
         echo "Which chip this is for is not known${platform:+: PYPTO_PLATFORM is $platform}. Say it: export PYPTO_PLATFORM=a2a3 (A2, A3) or" \
             "PYPTO_PLATFORM=a5"
         exit

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# write-manifest.sh: what is in the image, by commits, and the assembler by its version. Quoted in problem reports.
+# write-manifest.sh: prints what is in the image: commits, and the version of the assembler. People quote it in problem reports.
 set -euo pipefail
 
 commit() { git -C "$1" rev-parse HEAD; }

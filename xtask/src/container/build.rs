@@ -12,7 +12,7 @@ use crate::exit::{Failure, Outcome};
 use crate::setup::{Common, workspace_root};
 use crate::{out, style};
 
-/// What stands for a digest that only the pull before it tells.
+/// What a dry run shows for a digest that is known only after the pull.
 const UNKNOWN_DIGEST: &str = "DIGEST_OF_THE_PULL";
 
 /// `container build`.

@@ -1,4 +1,4 @@
-//! An image of a plan, as a build asks for it.
+//! The build of an image of a plan.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use pto_images::plan::{Lock, LockedImage};
 
 use crate::exit::Failure;
 
-/// The revisions, the base and the labels of an image of a plan; the rest is left as it is.
+/// The request with the revisions, the base and the labels of an image of the plan; the rest stays as it is.
 pub fn locked(cx: &Context, file: &Path, name: Option<&str>, request: BuildRequest) -> Result<BuildRequest, Failure> {
     let lock = Lock::load(file)?;
     lock.require_recipe(cx, &request.context)?;

@@ -62,14 +62,14 @@ fn has_terminal() -> bool {
     std::io::stdin().is_terminal()
 }
 
-/// What somebody has to know before the session begins: it is on stderr, where it is in nobody's way.
+/// Tells users something before the session begins, on stderr, since stdout is the session's.
 fn announce(common: &Common, text: &str) {
     if !common.quiet {
         anstream::eprintln!("{text}");
     }
 }
 
-/// What a dry run says of a check of the host that fails.
+/// What a dry run says about a check of the host that fails.
 fn announce_refusal(common: &Common, finding: &Finding) {
     announce(common, &format!("{} {}: {}", style::warning("would be refused:"), finding.check, finding.found));
 }
@@ -79,7 +79,7 @@ fn lines(commands: &[String]) -> String {
     commands.iter().map(|command| format!("{command}\n")).collect()
 }
 
-/// A client's own words, as they come.
+/// Passes on the lines of the client as they come.
 fn client_line(common: &Common) -> impl FnMut(Stream, &str) {
     let quiet = common.quiet;
     move |_, line| {
@@ -89,7 +89,7 @@ fn client_line(common: &Common) -> impl FnMut(Stream, &str) {
     }
 }
 
-/// A session has no document.
+/// A session prints whatever runs in it, and no JSON document.
 fn refuse_json(common: &Common, hint: &str) -> Result<(), Failure> {
     if !common.json {
         return Ok(());
@@ -97,13 +97,13 @@ fn refuse_json(common: &Common, hint: &str) -> Result<(), Failure> {
     Err(Failure::usage("a session prints what is run in it, not one JSON document", hint.to_owned()))
 }
 
-/// What is said of an error, with what was typed where that belongs to the remedy.
+/// An error as it is shown. If the remedy is to remove the container, the hint ends with the command line that was typed.
 fn failure(cx: &Context, error: Error) -> Failure {
     let Some((keep, remove)) = error.removal() else { return error.into() };
     Failure::negative(with_causes(&error), format!("{keep}. Then:\n  {remove} && {}", typed(cx)))
 }
 
-/// This command line, to be typed again.
+/// The command line of this process, to be typed again.
 fn typed(cx: &Context) -> String {
     let mut words = std::env::args_os();
     let called = words.next().unwrap_or_default();
@@ -114,7 +114,8 @@ fn typed(cx: &Context) -> String {
     format!("{variable}{}", again.args(words).to_shell_line())
 }
 
-/// Words without a proxy that has a user: a mask in its place would be another proxy, and its own place is the variable.
+/// The words without a proxy that has a user, and whether there was one. Such a proxy goes into the variable: masked, the command
+/// line would name another proxy.
 fn without_proxy(words: Vec<OsString>) -> (Vec<OsString>, bool) {
     let (mut kept, mut found, mut words) = (Vec::new(), false, words.into_iter().peekable());
     let has_user = |word: &OsString| word.to_string_lossy().contains('@');

@@ -87,7 +87,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     crate::setup_home::checked_proxy(args.proxy.as_deref())?;
     let plan = Plan::make(&cx, &request(args)).map_err(|error| failure(&cx, error))?;
     match plan.access.mode {
-        // Whoever asks for quiet still has to know that all of the host is exposed.
+        // Even with `--quiet`, users have to know that all of the host is exposed.
         Mode::Privileged => anstream::eprintln!("{}", plan.announcement()),
         Mode::Ascend => announce(common, &plan.announcement()),
     }

@@ -14,7 +14,7 @@ use pto_store::Store;
 use crate::exit::Failure;
 use crate::setup::workspace_root;
 
-/// The proxy for git and for builds; registries are asked directly.
+/// The variable with the proxy for git and for builds. The registry that images are published in is asked directly.
 const PROXY_VARIABLE: &str = "PYPTO_DOCKER_PROXY";
 
 /// Which image.
@@ -35,18 +35,18 @@ pub struct FileArgs {
     config: Option<PathBuf>,
 }
 
-/// Which repository, and who we are there.
+/// Which repository, and the login there.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RegistryArgs {
     /// Publish there instead of where the configuration says
     #[arg(long, value_name = "HOST/PATH")]
-    // A text, since clap repeats what it cannot parse, with the user that must not be there.
+    // Parsed later: clap would repeat a malformed value, and with it a password that must not be there.
     repository: Option<String>,
     #[command(flatten)]
     access: AccessArgs,
 }
 
-/// Who we are for a registry.
+/// The login at a registry.
 #[derive(Debug, Clone, clap::Args)]
 pub struct AccessArgs {
     /// The user's name; without it the first line of standard input is the name
@@ -95,10 +95,7 @@ impl ImageArgs {
     /// The configuration is malformed, or has no such image.
     pub fn load(&self, cx: &Context) -> Result<(Config, Image), Failure> {
         let config = self.file.load(cx)?;
-        let names = || config.images.iter().map(|image| format!("`{}`", image.name)).collect::<Vec<_>>().join(", ");
-        let image = config.image(&self.image).cloned().ok_or_else(|| {
-            Failure::usage(format!("there is no image `{}`", self.image), format!("the images are {}", names()))
-        })?;
+        let image = find_image(&config, &self.image)?.clone();
         Ok((config, image))
     }
 
@@ -116,11 +113,21 @@ impl ImageArgs {
     }
 }
 
+/// An image of the configuration.
+///
+/// # Errors
+/// There is none of that name.
+pub fn find_image<'a>(config: &'a Config, name: &str) -> Result<&'a Image, Failure> {
+    let names = || config.images.iter().map(|image| format!("`{}`", image.name)).collect::<Vec<_>>().join(", ");
+    let missing = || Failure::usage(format!("there is no image `{name}`"), format!("the images are {}", names()));
+    config.image(name).ok_or_else(missing)
+}
+
 impl RegistryArgs {
     /// Where it is published.
     ///
     /// # Errors
-    /// What was given is no repository.
+    /// What was given is not a repository.
     pub fn repository(&self, config: &Config) -> Result<Repository, Failure> {
         let Some(given) = &self.repository else { return Ok(config.repository.clone()) };
         given.parse().map_err(|error: BadRepository| Failure::usage(error.to_string(), None))
@@ -155,7 +162,7 @@ impl AccessArgs {
     }
 }
 
-/// Above any password or token, far below what a wrong file has.
+/// More than any password or token has, and less than most files that are given by mistake.
 const LONGEST: u64 = 64 << 10;
 
 /// The name, if it was not given, and the password, a line each; else what was found, which may be a secret and is not repeated.
@@ -267,7 +274,7 @@ fn usual_records(cx: &Context, kept: Kept, image: &Image, repository: &Repositor
     Ok(state.join("ptokit/images").join(repository).join(&image.name).join(what))
 }
 
-/// What was typed of where an image is, for a command that goes on with it.
+/// The options that were typed to say where an image is, for a command that continues.
 pub fn typed(image: &ImageArgs, registry: &RegistryArgs, records: &RecordArgs) -> String {
     let config = image.file.config.as_ref().map(|file| format!(" --config {}", shell_word(&file.to_string_lossy())));
     let repository = registry.repository.as_ref().map(|repository| format!(" --repository {}", shell_word(repository)));
@@ -299,18 +306,18 @@ pub fn locks(cx: &Context) -> Result<PathBuf, Failure> {
     Ok(root.join("images"))
 }
 
-/// Who is asked for the newest recipe, and how.
+/// Where the newest recipe is, and the proxy for asking.
 pub fn upstream(cx: &Context, config: &Config) -> Upstream {
     let RecipeSource { repository, branch } = config.recipe.clone();
     Upstream { repository, branch, proxy: proxy(cx) }
 }
 
-/// The proxy for git and for the registries of bases.
+/// The proxy for git, and for the registries of bases.
 pub fn proxy(cx: &Context) -> Option<String> {
     cx.var(PROXY_VARIABLE)
 }
 
-/// Runs are numbered; anything else could make a tag that is somebody else's.
+/// The number of a run. Anything but a number could make a tag that belongs to something else.
 pub fn number(text: &str) -> Result<String, String> {
     let is_number = !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { Ok(text.to_owned()) } else { Err("expected a number of up to 20 digits".to_owned()) }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use pto_images::config::Image;
+use pto_images::config::{Config, Image};
 use pto_images::plan::{Lock, LockedSource, PlanRequest};
 use pto_images::registry::{Options, PlainHttp};
 use serde::Serialize;
 
-use super::common::{FileArgs, proxy};
+use super::common::{FileArgs, find_image, proxy};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
@@ -55,7 +55,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
             "set `PYPTO_DOCKER_PROXY` to one that this machine reaches, or `proxy_required` to false".to_owned(),
         ));
     }
-    let images = chosen(&config.images, &args.images)?;
+    let images = chosen(&config, &args.images)?;
     let plain_http = if args.plain_http { PlainHttp::Anywhere } else { PlainHttp::Loopback };
     let request = PlanRequest {
         checkout: args.checkout.clone().unwrap_or_else(|| cx.cwd().to_owned()),
@@ -75,15 +75,12 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
-fn chosen<'a>(images: &'a [Image], names: &[String]) -> Result<Vec<&'a Image>, Failure> {
+/// The images of these names, or all that are enabled.
+fn chosen<'a>(config: &'a Config, names: &[String]) -> Result<Vec<&'a Image>, Failure> {
     if names.is_empty() {
-        return Ok(images.iter().filter(|image| image.enabled).collect());
+        return Ok(config.images.iter().filter(|image| image.enabled).collect());
     }
-    let find = |name: &String| {
-        let found = images.iter().find(|image| image.name == *name);
-        found.ok_or_else(|| Failure::usage(format!("there is no image `{name}`"), None))
-    };
-    names.iter().map(find).collect()
+    names.iter().map(|name| find_image(config, name)).collect()
 }
 
 fn text(lock: &Lock, args: &Args) -> String {

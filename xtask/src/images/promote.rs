@@ -63,7 +63,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     Ok(outcome(&report))
 }
 
-/// Negative if something is left to be done.
+/// Negative if something is left to do.
 pub fn outcome(report: &PromotionReport) -> Outcome {
     Outcome::passed_if(report.problems().is_empty())
 }
@@ -78,7 +78,7 @@ pub fn seen(public: &Public) -> String {
     }
 }
 
-/// What it came to, for people.
+/// What the promotion did, for people.
 pub fn promotion_lines(report: &PromotionReport) -> Vec<String> {
     let what = match (report.promoted, report.was_over) {
         (true, false) => "promoted",

@@ -96,7 +96,7 @@ fn stands(begun: &Begun) -> &'static str {
     }
 }
 
-/// What to do, if there is something, with what was typed of where it is.
+/// What to do next, if anything, with the options that were typed to say where the image is.
 fn next(status: &Status, image: &str, typed: &str) -> Option<String> {
     let verb = |verb: &str, more: &str| Some(format!("cargo xtask images {verb} {image}{typed}{more}"));
     match status.begun.iter().find(|begun| !begun.over) {
