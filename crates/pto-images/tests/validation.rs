@@ -183,7 +183,8 @@ fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
     assert_eq!(Bench::statuses(&results), [Passed, Failed, NotRun]);
     assert!(results.cases[1].problem.as_ref().unwrap().contains("never said"));
     bench.image("true", "echo [RUN] PASS", "echo [RUN] PASS; exit 1");
-    assert_eq!(Bench::statuses(&bench.validate(&cx).unwrap()), [Passed, Passed, Failed]);
+    let results = bench.validate(&cx).unwrap();
+    assert_eq!(Bench::statuses(&results), [Passed, Passed, Failed], "{results:?} {}", log("single.log"));
 
     // A task outlives the process that asked for it, and ends well while another image is tried in the same directory.
     bench.image("true", "echo [RUN] PASS", "echo [RUN] PASS");

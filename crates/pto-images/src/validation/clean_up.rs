@@ -16,7 +16,7 @@ use crate::registry::wait;
 const ANSWER: Duration = Duration::from_secs(60);
 /// How long a task that was killed may be there, and how often that is looked at. Containers have ten seconds to end.
 const ENDING: Duration = Duration::from_secs(15);
-const LOOK: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What the engine says of a container that is being removed or is gone already.
 const GOING: [&str; 2] = ["is already in progress", "No such container"];
@@ -42,15 +42,32 @@ pub fn clean_up(cx: &Context, run: &Run) -> Result<CleanedUp, Error> {
     let private_directories = PrivateDirectory::remove_left_over(cx)?;
     let mut cleaned = CleanedUp { private_directories, ..CleanedUp::default() };
     let queued = end_tasks(cx, &mark, &mut cleaned.tasks);
-    let docker = Docker::new(cx)?;
-    let filter = format!("label={LABEL}={mark}");
-    let listed = docker.run(&docker.question(["ps", "--all", "--quiet", "--no-trunc", "--filter", &filter]), "")?;
-    for container in listed.stdout.text().lines().map(str::trim).filter(|line| !line.is_empty()) {
-        remove(&docker, container)?;
-        cleaned.containers.push(container.to_owned());
-    }
+    remove_containers(&Docker::new(cx)?, &mark, &mut cleaned.containers)?;
     // Only now, so that containers are removed even if the queue fails.
     queued.map(|()| cleaned)
+}
+
+/// Removes the containers with this mark, and waits until they are gone: their names are those that the next attempt uses.
+fn remove_containers(docker: &Docker, mark: &str, removed: &mut Vec<String>) -> Result<(), Error> {
+    let filter = format!("label={LABEL}={mark}");
+    let start = Instant::now();
+    loop {
+        let list = docker.question(["ps", "--all", "--quiet", "--no-trunc", "--filter", &filter]);
+        let listed = docker.run(&list, "")?.stdout.text().into_owned();
+        let mut there = listed.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+        let Some(first) = there.peek().map(|first| (*first).to_owned()) else { return Ok(()) };
+        for container in there {
+            remove(docker, container)?;
+            if !removed.iter().any(|known| known == container) {
+                removed.push(container.to_owned());
+            }
+        }
+        if start.elapsed() > ENDING {
+            let problem = format!("the container is there after {ENDING:?}");
+            return Err(Error::Tasks { command: format!("docker rm --force {first}"), problem });
+        }
+        wait(LOOK)?;
+    }
 }
 
 /// Removes a container. It may go by itself meanwhile, as it was started with `--rm`; that counts as removed.
