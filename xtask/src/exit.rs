@@ -158,6 +158,12 @@ impl Failure {
         Self { message: secrets.mask(&self.message), hint, ..self }
     }
 
+    /// The same with one more thing to do, after what is advised already.
+    pub fn advise(self, more: &str) -> Self {
+        let hint = self.hint.map_or_else(|| more.to_owned(), |hint| format!("{hint}; {more}"));
+        Self { hint: Some(hint), ..self }
+    }
+
     /// The same as part of a report.
     pub fn problem(&self) -> Problem {
         Problem { message: self.message.clone(), hint: self.hint.clone() }

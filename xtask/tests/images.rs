@@ -117,6 +117,24 @@ fn what_was_not_tested_is_not_published() {
     refused("no upstream", "cannot find out");
 }
 
+#[test]
+fn a_promotion_that_stops_half_way_says_how_to_go_on() {
+    let Some(it) = Publishing::start("half-way") else { return };
+    let (one, two) = (it.image("one"), it.image("two"));
+    it.publish_as_usual(&one, 1).passed();
+    it.decide(|_, request| {
+        (request.method == "PUT" && request.path.ends_with(&format!("/manifests/{TAG}")))
+            .then(|| Act::Answer(Reply::status(403)))
+    });
+    let stopped = it.publish_as_usual(&two, 2);
+    let expected = "images promote x86-a5 --resume";
+    assert!(stopped.code == Some(3) && stopped.stdout.contains(expected), "{stopped:?}");
+    it.pass();
+    assert_eq!(it.publish_as_usual(&two, 3).code, Some(2), "as it is not begun again");
+    it.run(&["promote", "x86-a5", "--resume"], "").passed();
+    assert_eq!(it.witness(TAG), Some(two.id));
+}
+
 /// KILL when a request arrives, before it is heard and after: every request of an upload, and of a promotion.
 #[test]
 fn killed_at_any_request_the_next_run_comes_to_the_right_end() {

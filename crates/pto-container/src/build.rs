@@ -106,6 +106,7 @@ impl BuildPlan {
         let binary = request.binary.clone().unwrap_or_else(|| BINARY.into());
         require(context.join(DOCKERFILE), "name this repository's directory with `--context DIR`")?;
         program::require(&context.join(&binary))?;
+        program::require_sent(&context, &binary)?;
         let asked = settings::tag(cx, request.cann_tag.as_deref());
         let tag = request.tag.clone().unwrap_or_else(|| settings::local_image(series, stage, asked.clone()));
         let cann_tag = asked.unwrap_or_else(|| default_tag(series).to_owned());

@@ -153,6 +153,14 @@ pub enum Error {
         /// A source that was changed or removed since.
         source_file: PathBuf,
     },
+    /// Our own program is not among what the engine is sent.
+    #[error("`{}` is not sent to the engine from `{}`", .program.display(), .context.display())]
+    NotSent {
+        /// The program, below the directory.
+        program: PathBuf,
+        /// The directory that is sent.
+        context: PathBuf,
+    },
     /// A text that is not a digest.
     #[error("`{digest}` is not a digest of an image, expected `sha256:` and 64 hexadecimal digits")]
     BadDigest {
@@ -258,6 +266,11 @@ impl Error {
             Self::OtherArgument { .. } => {
                 "leave it out; `--cann-repository`, `--cann-tag`, `--cann-digest`, `--binary` and the series say it".to_owned()
             }
+            Self::NotSent { .. } => {
+                "name a file below that directory which its `.dockerignore` lets through: `target/release/xtask`, or one in \
+                 `docker`"
+                    .to_owned()
+            }
             Self::OldProgram { .. } => "build it again: `cargo build --release -p xtask`".to_owned(),
             Self::NoDigest { .. } => "name a repository in a registry, or the digest itself".to_owned(),
             Self::Checkout(error) => return error.hint(),
@@ -306,6 +319,7 @@ impl Error {
             | Self::NotAWorkspace { .. }
             | Self::NoContainer { .. }
             | Self::OldProgram { .. }
+            | Self::NotSent { .. }
             | Self::BadDigest { .. }
             | Self::OtherArgument { .. }
             | Self::NoBuildFile { .. }

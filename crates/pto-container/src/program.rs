@@ -21,6 +21,29 @@ pub(crate) fn require(program: &Path) -> Result<(), Error> {
     }
 }
 
+/// That the engine is sent it: `.dockerignore` may leave it out, which would show only when the build has run for minutes. Its patterns
+/// are read as far as ours go, names and `*` alone; with others nothing is said.
+pub(crate) fn require_sent(context: &Path, program: &Path) -> Result<(), Error> {
+    let not_sent = || Error::NotSent { program: program.to_owned(), context: context.to_owned() };
+    let is_plain = |part: std::path::Component<'_>| matches!(part, std::path::Component::Normal(_));
+    if !program.components().all(is_plain) {
+        return Err(not_sent());
+    }
+    let text = std::fs::read_to_string(context.join(".dockerignore")).unwrap_or_default();
+    let mut is_sent = true;
+    for pattern in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let (sends, pattern) = pattern.strip_prefix('!').map_or((false, pattern), |pattern| (true, pattern));
+        if pattern != "*" && pattern.contains(['*', '?', '[', '\\']) {
+            return Ok(());
+        }
+        // A directory stands for all below it.
+        if pattern == "*" || program.starts_with(pattern.trim_matches('/')) {
+            is_sent = sends;
+        }
+    }
+    if is_sent { Ok(()) } else { Err(not_sent()) }
+}
+
 fn modified(file: &Path) -> Option<SystemTime> {
     std::fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
 }
@@ -53,6 +76,20 @@ mod tests {
         assert_eq!(read("/t/x: /s/a.rs /s/with\\ blank/b.rs\n\n/s/a.rs:\n"), ["/s/a.rs", "/s/with blank/b.rs"]);
         assert_eq!(read("/t/x:\n"), [""; 0]);
         assert_eq!(read(""), [""; 0]);
+    }
+
+    #[test]
+    fn a_program_that_is_not_sent_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let sent = |program: &str| require_sent(dir.path(), Path::new(program)).is_ok();
+        assert!(sent("x") && sent("a/b") && !sent("../x") && !sent("/tmp/x"), "without a list all below is sent");
+        fs_err::write(dir.path().join(".dockerignore"), "# a remark\n*\n!docker\n!target/release/xtask\n").unwrap();
+        assert!(sent("target/release/xtask") && sent("docker/mine/xtask"));
+        assert!(!sent("target/debug/xtask") && !sent("xtask") && !sent("dockers"));
+        fs_err::write(dir.path().join(".dockerignore"), "*\n!bin\nbin/old\n").unwrap();
+        assert!(sent("bin/new") && !sent("bin/old/x"));
+        fs_err::write(dir.path().join(".dockerignore"), "*\n!**/x*\n").unwrap();
+        assert!(sent("y"), "what is not understood says nothing");
     }
 
     #[test]

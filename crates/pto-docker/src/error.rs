@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use pto_context::Fault;
 use pto_process::Output;
 
+use crate::private::PRIVATE;
 use crate::refusal::{Refusal, classify};
 
 /// How many of the client's last lines are part of a message.
@@ -182,6 +183,11 @@ impl Error {
             Self::NameTaken { .. } => "run again to enter it, or choose another name".into(),
             Self::Unauthorized { .. } => "check user, password and the repository's name".into(),
             Self::DiskFull { .. } => "`docker system df` says what takes the room; remove images that nobody needs".into(),
+            // The configuration with the login is gone by now.
+            Self::Failed { output, .. } if output.line.contains(PRIVATE) => {
+                let words: Vec<_> = output.argv.iter().map(|word| pto_process::shell_word(word)).collect();
+                format!("to see it by yourself, after a `docker login`: {}", words.join(" "))
+            }
             Self::Failed { output, .. } => format!("to see it by yourself: {}", output.line),
             Self::NotPrivate { path, .. } => format!("remove `{}`, or set `TMPDIR` to another directory", path.display()),
             Self::Private { .. } => "set `TMPDIR` to a directory that can be written and has room".into(),

@@ -10,6 +10,8 @@ use tempfile::TempDir;
 
 use crate::error::Error;
 
+/// What the name of the place begins with where a user's private directories are.
+pub(crate) const PRIVATE: &str = "ptokit-docker-";
 /// What a private directory's name begins with.
 const PREFIX: &str = "config.";
 /// The permission bits of everybody but the owner.
@@ -64,7 +66,7 @@ impl PrivateDirectory {
 /// It cannot be made, or others can look into it.
 pub fn private_home(cx: &Context) -> Result<PathBuf, Error> {
     let uid = rustix::process::geteuid().as_raw();
-    let path = cx.temp_dir().join(format!("ptokit-docker-{uid}"));
+    let path = cx.temp_dir().join(format!("{PRIVATE}{uid}"));
     let failed = |source| Error::Private { path: path.clone(), source };
     match std::fs::DirBuilder::new().mode(0o700).create(&path) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(failed(error)),

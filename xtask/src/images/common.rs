@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use pto_context::{Context, counted, with_causes};
+use pto_images::Fault;
 use pto_images::config::{Config, FILE, Image, RecipeSource, Severity};
 use pto_images::promote::{Records, Upstream};
 use pto_images::registry::{BadRepository, Credentials, Options, PlainHttp, Repository};
@@ -282,7 +283,24 @@ pub fn typed(image: &ImageArgs, registry: &RegistryArgs, records: &RecordArgs) -
     [config, repository, plain, user, records.typed()].into_iter().flatten().collect()
 }
 
-/// The directory of locks that all processes of this machine share.
+/// An error of a promotion, with the command that goes on where it was begun: the same one again would be refused.
+pub fn going_on(error: pto_images::Error, records: &Records, image: &str, typed: &str) -> Failure {
+    let is_accident = matches!(error.fault(), Fault::Machine | Fault::Interrupt)
+        || matches!(error, pto_images::Error::NotKept { .. } | pto_images::Error::Contradiction { .. });
+    let record = records.load().ok().flatten().filter(|_| is_accident);
+    let failure = Failure::from(error);
+    match record.filter(|record| record.before.is_some() && !record.is_over()) {
+        Some(record) => {
+            let undo = if record.outcome().is_some() { "" } else { ", and with `--undo` takes it back" };
+            failure.advise(&format!(
+                "the promotion was begun: `cargo xtask images promote {image} --resume{typed} --password-stdin` goes on{undo}"
+            ))
+        }
+        None => failure,
+    }
+}
+
+/// Locks that all processes of this machine share.
 pub fn locks(cx: &Context) -> Result<PathBuf, Failure> {
     let root = Store::default_root(cx).map_err(|error| Failure::blocked(with_causes(&error), error.hint()))?;
     Ok(root.join("images"))

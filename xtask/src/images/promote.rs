@@ -3,7 +3,7 @@
 use pto_images::promote::{Action, Promotion, PromotionReport, Public};
 use serde::Serialize;
 
-use super::common::{ImageArgs, Kept, RecordArgs, RegistryArgs, locks, upstream};
+use super::common::{ImageArgs, Kept, RecordArgs, RegistryArgs, going_on, locks, typed, upstream};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
@@ -51,7 +51,9 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         (true, false) => Action::Resume,
         (true, true) => Action::Undo,
     };
-    let report = promotion.run(&cx, action)?;
+    let going_on =
+        |error| going_on(error, &promotion.records, &image.name, &typed(&args.image, &args.registry, &args.records));
+    let report = promotion.run(&cx, action).map_err(going_on)?;
     if common.json {
         let (problems, notes) = (report.problems(), report.notes());
         out::json(&Document { schema: "ptokit.images-promote/1", report: &report, problems, notes })?;

@@ -6,7 +6,7 @@ use pto_images::promote::{Promotion, Publication, PublicationReport};
 use pto_images::validation::Results;
 use serde::Serialize;
 
-use super::common::{ImageArgs, Kept, RecordArgs, RegistryArgs, locks, number, upstream};
+use super::common::{ImageArgs, Kept, RecordArgs, RegistryArgs, going_on, locks, number, typed, upstream};
 use super::promote::{outcome, promotion_lines};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
@@ -72,7 +72,11 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         promotion,
         upload_only: args.upload_only,
     };
-    let report = publication.run(&cx)?;
+    let going_on = |error| {
+        let typed = typed(&args.image, &args.registry, &args.records);
+        going_on(error, &publication.promotion.records, &image.name, &typed)
+    };
+    let report = publication.run(&cx).map_err(going_on)?;
     let problems = report.promotion.as_ref().map(|promotion| promotion.problems()).unwrap_or_default();
     if common.json {
         let notes = report.promotion.as_ref().map(|promotion| promotion.notes()).unwrap_or_default();
