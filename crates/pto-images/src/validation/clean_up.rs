@@ -44,10 +44,9 @@ pub fn clean_up(cx: &Context, run: &Run) -> Result<CleanedUp, Error> {
     let queued = end_tasks(cx, &mark, &mut cleaned.tasks);
     let docker = Docker::new(cx)?;
     let filter = format!("label={LABEL}={mark}");
-    let listed = docker.run(&docker.question(["ps", "--all", "--quiet", "--no-trunc", "--filter", &filter]), "")?;
-    for container in listed.stdout.text().lines().map(str::trim).filter(|line| !line.is_empty()) {
-        remove(&docker, container)?;
-        cleaned.containers.push(container.to_owned());
+    for container in docker.list(["ps", "--all", "--quiet", "--no-trunc", "--filter", &filter])? {
+        remove(&docker, &container)?;
+        cleaned.containers.push(container);
     }
     // Only now, so that containers are removed even if the queue fails.
     queued.map(|()| cleaned)
