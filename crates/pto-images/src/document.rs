@@ -50,7 +50,7 @@ pub(crate) fn load<T: DeserializeOwned>(file: &Path, form: Form) -> Result<T, Er
     let unread = |source| Error::Unread { file: file.to_owned(), source };
     let bytes = files::bytes(file, LARGEST).map_err(unread)?;
     let Strict { value, duplicates } =
-        serde_json::from_slice(&bytes).map_err(|error| malformed(format!("it is no JSON: {error}")))?;
+        serde_json::from_slice(&bytes).map_err(|error| malformed(format!("it is not JSON: {error}")))?;
     if let Some(place) = duplicates.first() {
         return Err(malformed(format!("the key `{place}` is there twice")));
     }
