@@ -1,4 +1,4 @@
-//! Who somebody is to a registry.
+//! A user's login at a registry.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What stands for itself in an address, by RFC 3986.
+/// The characters that are encoded in an address: all but the unreserved ones of RFC 3986.
 const ADDRESS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A user's name and password. `Debug` shows neither: the name may be half of an access key.

@@ -113,6 +113,16 @@ impl Docker {
         }
     }
 
+    /// The lines that a question is answered with, such as `ps --quiet`, trimmed and without empty ones.
+    ///
+    /// # Errors
+    /// The engine cannot be asked.
+    pub fn list(&self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Result<Vec<String>, Error> {
+        let output = self.run(&self.question(args), "")?;
+        let text = output.stdout.text();
+        Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+    }
+
     /// An image of the engine, by name, digest or id; `None` if it has none.
     ///
     /// # Errors
@@ -142,8 +152,7 @@ impl Docker {
     /// # Errors
     /// The engine cannot be asked.
     pub fn running_containers(&self) -> Result<Vec<Container>, Error> {
-        let listed = self.run(&self.question(["ps", "--quiet", "--no-trunc"]), "")?;
-        let ids: Vec<String> = listed.stdout.text().lines().map(|line| line.trim().to_owned()).collect();
+        let ids = self.list(["ps", "--quiet", "--no-trunc"])?;
         if ids.is_empty() {
             return Ok(Vec::new());
         }

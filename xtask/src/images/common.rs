@@ -60,7 +60,7 @@ pub struct AccessArgs {
     plain_http: bool,
 }
 
-/// Where it is written down what is done.
+/// Where the steps are recorded.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RecordArgs {
     /// The directory of records and manifests, to be kept [default: images/IMAGE below the generated files]
@@ -191,7 +191,7 @@ fn parse(bytes: &[u8], username: Option<&str>) -> Result<Credentials, String> {
     Ok(Credentials { user: user.to_owned(), password: password.to_owned() })
 }
 
-/// What is done with the tags of an image, each with records of its own.
+/// The two kinds of records of an image, each with a directory of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
     /// A publication.
@@ -219,7 +219,7 @@ impl RecordArgs {
         Ok(Records::in_dir(dir).about(&image.name, repository, &image.names()))
     }
 
-    /// Those that were named, or all in the usual places that hold something.
+    /// The records that were named, or all that exist in the usual places.
     ///
     /// # Errors
     /// They cannot be read.
@@ -237,7 +237,7 @@ impl RecordArgs {
         Ok(existing)
     }
 
-    /// Those of a publication beside the rollback that is asked for, unless its own were named.
+    /// The usual records of a publication, for a rollback; `None` if `--records` names those of the rollback.
     ///
     /// # Errors
     /// There is no home directory.
@@ -257,8 +257,8 @@ impl RecordArgs {
     }
 }
 
-/// Where records are kept that nobody has named a place for: they outlive the generated files of a workspace, which anybody may
-/// delete at any time.
+/// Where records are kept unless a directory is named: not among the generated files of a workspace, which may be deleted at any
+/// time.
 fn usual_records(cx: &Context, kept: Kept, image: &Image, repository: &Repository) -> Result<PathBuf, Failure> {
     let xdg = cx.var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
     let state = xdg.or_else(|| cx.var_os("HOME").map(|home| PathBuf::from(home).join(".local/state")));

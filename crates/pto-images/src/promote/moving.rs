@@ -97,7 +97,7 @@ impl<'a> Run<'a> {
         Tags { client: self.client, witness }
     }
 
-    /// Where it stands, by where the tags lead now; one that somebody else moved is an error.
+    /// Reads where the tags lead now, and says how far the promotion got. A tag that somebody else moved is an error.
     pub(super) fn state(&mut self) -> Result<State, Error> {
         let names = self.record.names();
         let now = match self.just_read.take() {

@@ -33,7 +33,7 @@ pub struct Promotion {
 pub enum Action {
     /// Begin it. One that was begun already is refused.
     Begin,
-    /// Action one that was begun, or take it back if there is a newer recipe by now.
+    /// Finish one that was begun, or take it back if there is a newer recipe by now.
     Resume,
     /// Take back one that was begun.
     Undo,

@@ -114,7 +114,7 @@ impl Publication {
         let docker = client.docker();
         docker.run(&client.command(["tag", "--", self.tested.as_str(), &reference]), &reference)?;
         let pushed = self.push(cx, &client, &reference);
-        // TagDigests the name is removed: the engine forgets the digest of the upload along with it.
+        // Before the name is removed: the engine forgets the digest of the upload along with it.
         let local = self.local(&client)?;
         self.forget_names(cx, &client)?;
         pushed?;
@@ -128,9 +128,8 @@ impl Publication {
     fn forget_names(&self, cx: &Context, client: &RegistryClient) -> Result<(), Error> {
         let docker = client.docker();
         let filter = format!("reference={}", self.repository);
-        let list = docker.question(["image", "ls", "--format", "{{.Tag}}", "--filter", &filter]);
-        let listed = docker.run(&list, "")?.stdout.text().into_owned();
-        for tag in listed.lines().map(str::trim).filter(|tag| self.names.is_temporary(tag)) {
+        let listed = docker.list(["image", "ls", "--format", "{{.Tag}}", "--filter", &filter])?;
+        for tag in listed.iter().filter(|tag| self.names.is_temporary(tag)) {
             let name = self.repository.with_tag(tag);
             let has_another = docker.image(&name)?.is_some_and(|image| image.tags.iter().any(|other| *other != name));
             if has_another && let Err(error) = docker.run(&client.command(["rmi", "--", &name]), &name) {

@@ -67,7 +67,7 @@ impl Records {
         &self.dir
     }
 
-    /// That something in them was begun and has to be ended first.
+    /// The error that they hold something which was begun and has to be ended first.
     pub(crate) fn begun(&self, kind: Kind) -> Error {
         Error::Begun { dir: self.dir.clone(), kind }
     }

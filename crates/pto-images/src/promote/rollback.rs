@@ -93,8 +93,8 @@ impl Rollback {
         })
     }
 
-    /// Half way through a promotion `previous` leads where `current` leads: going back would change nothing, and the version before
-    /// is in the records of the promotion alone.
+    /// Refuses a rollback half way through a promotion: `previous` leads where `current` leads, so going back would change nothing,
+    /// and the version before is only in the records of the promotion.
     fn check_not_half_way(&self, cx: &Context, promotion: &Records) -> Result<(), Error> {
         let begun = promotion.load()?.filter(|record| record.outcome().is_none() && record.before.is_some());
         match begun.map(|record| standing(cx, promotion, &self.registry, record)) {

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use pto_context::{Context, interrupt};
 use pto_docker::Credentials;
 use serde::Deserialize;
@@ -29,6 +30,9 @@ const REDIRECTS: u32 = 5;
 const PAGES: usize = 1000;
 /// How many letters all tags may have together: a million tags with what we add to a name.
 const MOST_LETTERS: usize = 64 << 20;
+
+/// The characters that are encoded in a value of a query: all but the unreserved ones of RFC 3986.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// What became of a tag that was to be deleted by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -361,8 +365,7 @@ fn next_page(link: &str) -> Option<String> {
 
 /// A value of a query, percent-encoded.
 fn percent(text: &str) -> String {
-    let keep = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
-    text.bytes().map(|byte| if keep(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    utf8_percent_encode(text, QUERY).to_string()
 }
 
 #[cfg(test)]

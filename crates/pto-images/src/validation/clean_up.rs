@@ -52,14 +52,12 @@ fn remove_containers(docker: &Docker, mark: &str, removed: &mut Vec<String>) -> 
     let filter = format!("label={LABEL}={mark}");
     let start = Instant::now();
     loop {
-        let list = docker.question(["ps", "--all", "--quiet", "--no-trunc", "--filter", &filter]);
-        let listed = docker.run(&list, "")?.stdout.text().into_owned();
-        let mut there = listed.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
-        let Some(first) = there.peek().map(|first| (*first).to_owned()) else { return Ok(()) };
-        for container in there {
+        let there = docker.list(["ps", "--all", "--quiet", "--no-trunc", "--filter", &filter])?;
+        let Some(first) = there.first() else { return Ok(()) };
+        for container in &there {
             remove(docker, container)?;
-            if !removed.iter().any(|known| known == container) {
-                removed.push(container.to_owned());
+            if !removed.contains(container) {
+                removed.push(container.clone());
             }
         }
         if start.elapsed() > ENDING {
