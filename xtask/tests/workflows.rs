@@ -278,19 +278,6 @@ fn commands_and_options_exist() {
 }
 
 #[test]
-fn the_dockerfile_takes_what_a_plan_gives() {
-    let dockerfile = read("docker/pypto_dev.Dockerfile");
-    let declared: BTreeSet<_> = dockerfile
-        .lines()
-        .filter_map(|line| line.strip_prefix("ARG "))
-        .map(|line| line.split('=').next().unwrap().trim())
-        .collect();
-    for argument in pto_images::plan::BUILD_ARGUMENTS {
-        assert!(declared.contains(argument), "the Dockerfile does not take `{argument}`");
-    }
-}
-
-#[test]
 fn the_documentation_has_the_images_as_they_are() {
     let page = read("docs/src/images.md");
     let config = config();

@@ -90,6 +90,12 @@ fn everything_is_frozen_and_comes_back_from_its_file() {
     assert_eq!(lock.runtime.repository, world.path("simpler").display().to_string());
     assert_eq!(lock.images[0].build_args["PYPTO_REF"], lock.pypto.commit);
     assert_eq!(lock.images[0].build_args["CANN_DIGEST"], arm.manifest);
+    let dockerfile = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docker/pypto_dev.Dockerfile");
+    let dockerfile = fs_err::read_to_string(dockerfile).unwrap();
+    let declared: Vec<_> = dockerfile.lines().filter_map(|line| line.strip_prefix("ARG ")?.split('=').next()).collect();
+    for name in lock.images[0].build_args.keys() {
+        assert!(declared.contains(&name.as_str()), "the Dockerfile does not take `{name}`");
+    }
 
     let labels = lock.labels("arm-a5").unwrap();
     assert_eq!(labels["ptokit.images.recipe"], lock.recipe.commit);

@@ -34,20 +34,6 @@ const MAIN: &str = "main";
 const RUNTIME: &str = "runtime";
 const PTO_ISA_PIN: &str = "pto_isa.pin";
 
-/// The arguments of the Dockerfile that a plan sets.
-pub const BUILD_ARGUMENTS: [&str; 10] = [
-    "CANN_REPOSITORY",
-    "CANN_DIGEST",
-    "CANN_TAG",
-    "PYPTO_PLATFORM",
-    "PYPTO_REPOSITORY",
-    "PYPTO_REF",
-    "PYPTO_LIB_REPOSITORY",
-    "PYPTO_LIB_REF",
-    "DIST_BUILD_JOBS",
-    "DIST_RUNTIME_TARGETS",
-];
-
 /// What a plan is made from.
 #[derive(Debug, Clone)]
 pub struct PlanRequest {
@@ -128,26 +114,26 @@ fn resolved(cx: &Context, source: &Source) -> Result<LockedSource, Error> {
 /// An image with the arguments of its Dockerfile. They name commits instead of branches: with a branch, Docker's cache would
 /// bring back what that branch held at an earlier build.
 fn locked(config: &Config, image: &Image, base: Base, [pypto, pypto_lib]: [&LockedSource; 2]) -> LockedImage {
-    let platform = &image.validation_platform;
-    let values = [
-        base.repository.clone(),
-        base.digest.to_string(),
-        base.tag.clone(),
-        platform.clone(),
-        pypto.repository.clone(),
-        pypto.commit.clone(),
-        pypto_lib.repository.clone(),
-        pypto_lib.commit.clone(),
-        config.build_jobs.to_string(),
-        format!("build_package_{platform} build_package_sim"),
+    let platform = image.validation_platform.clone();
+    let build_args = [
+        ("CANN_REPOSITORY", base.repository.clone()),
+        ("CANN_DIGEST", base.digest.to_string()),
+        ("CANN_TAG", base.tag.clone()),
+        ("PYPTO_PLATFORM", platform.clone()),
+        ("PYPTO_REPOSITORY", pypto.repository.clone()),
+        ("PYPTO_REF", pypto.commit.clone()),
+        ("PYPTO_LIB_REPOSITORY", pypto_lib.repository.clone()),
+        ("PYPTO_LIB_REF", pypto_lib.commit.clone()),
+        ("DIST_BUILD_JOBS", config.build_jobs.to_string()),
+        ("DIST_RUNTIME_TARGETS", format!("build_package_{platform} build_package_sim")),
     ];
     LockedImage {
         name: image.name.clone(),
         platform: image.platform(),
-        validation_platform: platform.clone(),
+        validation_platform: platform,
         tag: image.tag.clone(),
         base,
-        build_args: BUILD_ARGUMENTS.map(str::to_owned).into_iter().zip(values).collect(),
+        build_args: build_args.map(|(name, value)| (name.to_owned(), value)).into(),
     }
 }
 
