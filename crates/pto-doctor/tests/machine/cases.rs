@@ -207,7 +207,7 @@ fn environment_cases() -> Vec<Case> {
             cann(host);
             host.var("ASCEND_TOOLKIT_HOME", "/opt/other").file("/opt/other/x", "");
         }),
-        case("library-path", Ok, "1 directories", |host| {
+        case("library-path", Ok, "1 directory", |host| {
             host.var("LD_LIBRARY_PATH", "/opt/lib");
         }),
         case("library-path", Warn, "empty element", |host| {
@@ -407,7 +407,7 @@ fn python_cases() -> Vec<Case> {
             in_container(host);
             host.nodes(&["davinci0"]);
         }),
-        case("container", Warn, "names 1 cards, `/dev` has 2", |host| {
+        case("container", Warn, "names 1 card, `/dev` has 2", |host| {
             in_container(host);
             host.nodes(&["davinci0", "davinci1"]);
         }),
