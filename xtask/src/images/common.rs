@@ -170,7 +170,7 @@ fn parse(bytes: &[u8], username: Option<&str>) -> Result<Credentials, String> {
     if bytes.len() as u64 > LONGEST {
         return Err(format!("more than {LONGEST} bytes"));
     }
-    let text = std::str::from_utf8(bytes).map_err(|_| "what is no UTF-8".to_owned())?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "text that is not UTF-8".to_owned())?;
     if text.starts_with('\u{feff}') {
         return Err("a byte order mark".to_owned());
     }
