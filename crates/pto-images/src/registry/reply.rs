@@ -64,10 +64,12 @@ impl Reply {
         self.status == 404 && self.errors().iter().any(|error| absent.contains(&error.code.as_str()))
     }
 
-    /// Whether the registry says that it does not delete tags by name: `UNSUPPORTED`, or what older registries answer.
+    /// Whether the registry says that it does not delete tags by name: 405, which by HTTP says that there is no such method here
+    /// (RFC 9110, 15.5.6), or what older registries answer.
     pub(super) fn says_unsupported(&self) -> bool {
         let refusals = ["UNSUPPORTED", "DIGEST_INVALID"];
-        matches!(self.status, 400 | 405) && self.errors().iter().any(|error| refusals.contains(&error.code.as_str()))
+        let is_refused = || self.errors().iter().any(|error| refusals.contains(&error.code.as_str()));
+        self.status == 405 || (self.status == 400 && is_refused())
     }
 
     /// The answer as something that went wrong.
