@@ -206,6 +206,20 @@ fn nothing_goes_back_half_way_through_a_promotion() {
 }
 
 #[test]
+fn a_rollback_that_others_went_on_from_is_not_pending() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), Some("zero"));
+    bench.decide(|number, _| (number >= 4).then_some(Act::Cut));
+    bench.roll_back().unwrap_err();
+    bench.pass();
+    assert_eq!(bench.tags_now(), (Some("zero"), Some("zero")), "it was moved, and nothing more is known");
+    assert!(bench.status().begun[0].is_pending() && !bench.status().is_settled());
+    bench.move_by_hand(TAG, "new");
+    let now = bench.status();
+    assert!(!now.begun[0].over && now.is_settled(), "{now:?}");
+}
+
+#[test]
 fn what_is_being_taken_back_is_not_turned_round() {
     let Some(bench) = Bench::start() else { return };
     half_way(&bench);

@@ -88,7 +88,7 @@ fn stands(begun: &Begun) -> &'static str {
         (Some(State::Done), _, true) => "is done",
         (_, _, true) => "is done; the tags were moved since",
         (_, Some(_), false) => "the tags are where they are to be; what follows is left",
-        (Some(State::Foreign), ..) => "somebody else has moved a tag since",
+        (Some(State::Foreign), ..) => "was not seen to its end; somebody has moved a tag since",
         (Some(State::Done), ..) => "the tags are where they are to be; what follows is left",
         _ if begun.taking_back => "is being taken back",
         (Some(State::NotStarted), ..) => "no tag was moved yet",
@@ -99,7 +99,7 @@ fn stands(begun: &Begun) -> &'static str {
 /// What to do next, if anything, with the options that were typed to say where the image is.
 fn next(status: &Status, image: &str, typed: &str) -> Option<String> {
     let verb = |verb: &str, more: &str| Some(format!("cargo xtask images {verb} {image}{typed}{more}"));
-    match status.begun.iter().find(|begun| !begun.over) {
+    match status.begun.iter().find(|begun| begun.is_pending()) {
         Some(Begun { outcome: None, state: Some(State::Foreign), .. }) => {
             Some("publish again: a new publication begins from where the tags are".to_owned())
         }

@@ -89,11 +89,18 @@ impl Status {
     /// may be left over, as not every registry deletes them.
     pub fn is_settled(&self) -> bool {
         let waits = self.temporary.iter().any(|temporary| temporary.image == Upload::NotPromoted);
-        self.current.is_some() && !waits && self.begun.iter().all(|begun| begun.over)
+        self.current.is_some() && !waits && !self.begun.iter().any(Begun::is_pending)
     }
 }
 
 impl Begun {
+    /// Whether there is something to finish or to take back. Nothing is of a rollback after which a tag was moved again: that was
+    /// done by whoever knew where it led.
+    pub fn is_pending(&self) -> bool {
+        let is_passed = self.kind == Kind::Rollback && self.state == Some(State::Foreign);
+        !self.over && !is_passed
+    }
+
     fn has_promoted(&self, digest: &Digest) -> bool {
         self.candidate.as_ref() == Some(digest) && self.outcome == Some(Outcome::Promoted)
     }
