@@ -10,8 +10,8 @@ use std::time::Duration;
 use pto_context::Context;
 use pto_images::Error;
 use pto_images::promote::{
-    Action, Candidate, Names, Promotion, PromotionReport, Recipe, Record, Records, Rollback, RollbackReport, State,
-    Status, Tested, Uploaded, Upstream, status,
+    Action, Begun, Candidate, Names, Promotion, PromotionReport, Recipe, Record, Records, Rollback, RollbackReport,
+    State, Status, Tested, Uploaded, Upstream, status,
 };
 use pto_images::registry::{Client, Limits, Options, Repository};
 use pto_loopback::{Act, Gate, Reply, Request};
@@ -286,9 +286,30 @@ impl Bench {
         promotion.run(&self.cx(), action)
     }
 
+    fn rollback_records(&self) -> Records {
+        Records::in_dir(self.dir.path().join("rollback"))
+    }
+
+    pub fn forget_rollbacks(&self) {
+        let _ = std::fs::remove_dir_all(self.rollback_records().dir());
+    }
+
+    /// Whether the manifest of an image is in the records of either.
+    pub fn is_kept(&self, image: &str) -> bool {
+        let name = format!("manifests/{}.json", self.pushed(image).manifest.replace(':', "-"));
+        [self.records(), self.rollback_records()].iter().any(|records| records.dir().join(&name).is_file())
+    }
+
+    /// What the records of promotions and rollbacks say.
+    pub fn all_begun(&self) -> Vec<Begun> {
+        let all = [self.records(), self.rollback_records()];
+        let there: Vec<_> = all.into_iter().filter(|records| records.load().unwrap().is_some()).collect();
+        status(&self.client(), &Names::new(TAG), &there).unwrap().begun
+    }
+
     /// With records of its own, beside those of a promotion.
     pub fn roll_back_beside(&self) -> Result<RollbackReport, Error> {
-        let records = Records::in_dir(self.dir.path().join("rollback"));
+        let records = self.rollback_records();
         Rollback { records, promotion: Some(self.records()), ..self.rollback() }.run(&self.cx())
     }
 
