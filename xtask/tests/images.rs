@@ -29,6 +29,15 @@ fn images_become_current_and_go_back_as_a_witness_sees_it() {
 
     let status = it.run(&["status", "x86-a5"], "3").passed();
     assert!(status.contains(&format!("\"config\": \"{}\"", two.id)), "{status}");
+    let all: serde_json::Value = serde_json::from_str(&it.run(&["status"], "").stdout).unwrap();
+    let current = |name: &str| {
+        let images = all["images"].as_array().unwrap();
+        images.iter().find(|image| image["name"] == name).map(|image| image["current"]["config"].clone())
+    };
+    assert_eq!(current("x86-a5"), Some(two.id.as_str().into()), "{all}");
+    assert_eq!(current("arm-a5"), Some(serde_json::Value::Null), "nothing was published: {all}");
+    assert_eq!(current("x86-a2a3"), None, "it is not enabled: {all}");
+    assert_eq!(it.run(&["status"], "3").code, Some(2), "one directory has records of one image");
     it.run(&["rollback", "x86-a5"], "rollback").passed();
     assert_eq!((it.witness(TAG), it.witness(PREVIOUS)), (Some(one.id.clone()), Some(one.id.clone())));
     it.run(&["rollback", "x86-a5"], "rollback").passed();

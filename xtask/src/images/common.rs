@@ -1,7 +1,7 @@
 //! What the verbs of images share: the configuration, the registry, the records.
 
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_context::{Context, counted, with_causes};
 use pto_images::Fault;
@@ -23,8 +23,9 @@ pub struct ImageArgs {
     /// The image's name in the configuration
     #[arg(value_name = "IMAGE")]
     image: String,
+    /// Where that is.
     #[command(flatten)]
-    file: FileArgs,
+    pub file: FileArgs,
 }
 
 /// Which configuration.
@@ -63,7 +64,7 @@ pub struct AccessArgs {
 /// Where the steps are recorded.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RecordArgs {
-    /// The directory of records and manifests, to be kept [default: images/IMAGE below the generated files]
+    /// The directory of records and manifests, to be kept [default: in $XDG_STATE_HOME/ptokit/images]
     #[arg(long, value_name = "DIR")]
     records: Option<PathBuf>,
 }
@@ -224,7 +225,7 @@ impl RecordArgs {
     /// # Errors
     /// They cannot be read.
     pub fn existing(&self, cx: &Context, image: &Image, repository: &Repository) -> Result<Vec<Records>, Failure> {
-        if self.records.is_some() {
+        if self.named().is_some() {
             return Ok(vec![self.records(cx, Kept::Publication, image, repository)?]);
         }
         let mut existing = Vec::new();
@@ -251,6 +252,11 @@ impl RecordArgs {
         self.records.is_none().then(usual).transpose()
     }
 
+    /// The directory, if one was named.
+    pub fn named(&self) -> Option<&Path> {
+        self.records.as_deref()
+    }
+
     /// As it was typed.
     fn typed(&self) -> Option<String> {
         self.records.as_ref().map(|dir| format!(" --records {}", shell_word(&dir.to_string_lossy())))
@@ -275,8 +281,8 @@ fn usual_records(cx: &Context, kept: Kept, image: &Image, repository: &Repositor
 }
 
 /// The options that were typed to say where an image is, for a command that continues.
-pub fn typed(image: &ImageArgs, registry: &RegistryArgs, records: &RecordArgs) -> String {
-    let config = image.file.config.as_ref().map(|file| format!(" --config {}", shell_word(&file.to_string_lossy())));
+pub fn typed(file: &FileArgs, registry: &RegistryArgs, records: &RecordArgs) -> String {
+    let config = file.config.as_ref().map(|file| format!(" --config {}", shell_word(&file.to_string_lossy())));
     let repository = registry.repository.as_ref().map(|repository| format!(" --repository {}", shell_word(repository)));
     let user = registry.access.username.as_ref().map(|user| format!(" --username {}", shell_word(user)));
     let plain = registry.access.plain_http.then(|| " --plain-http".to_owned());

@@ -51,8 +51,9 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         (true, false) => Action::Resume,
         (true, true) => Action::Undo,
     };
-    let going_on =
-        |error| going_on(error, &promotion.records, &image.name, &typed(&args.image, &args.registry, &args.records));
+    let going_on = |error| {
+        going_on(error, &promotion.records, &image.name, &typed(&args.image.file, &args.registry, &args.records))
+    };
     let report = promotion.run(&cx, action).map_err(going_on)?;
     if common.json {
         let (problems, notes) = (report.problems(), report.notes());

@@ -73,7 +73,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         upload_only: args.upload_only,
     };
     let going_on = |error| {
-        let typed = typed(&args.image, &args.registry, &args.records);
+        let typed = typed(&args.image.file, &args.registry, &args.records);
         going_on(error, &publication.promotion.records, &image.name, &typed)
     };
     let report = publication.run(&cx).map_err(going_on)?;

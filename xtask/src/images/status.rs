@@ -1,20 +1,25 @@
 //! `images status`.
 
+use pto_context::{Context, counted};
+use pto_images::config::{Config, Image};
 use pto_images::promote::{self, Begun, State, Status, TagFact, Upload, status};
 use pto_images::registry::Client;
 use serde::Serialize;
 
-use super::common::{ImageArgs, RecordArgs, RegistryArgs, typed};
+use super::common::{FileArgs, RecordArgs, RegistryArgs, find_image, typed};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
 
 /// `images status`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  cargo xtask images status arm-a5")]
+#[command(after_help = "Examples:\n  cargo xtask images status\n  cargo xtask images status arm-a5")]
 pub struct Args {
+    /// The images' names in the configuration [default: every enabled image]
+    #[arg(value_name = "IMAGE")]
+    images: Vec<String>,
     #[command(flatten)]
-    image: ImageArgs,
+    file: FileArgs,
     #[command(flatten)]
     registry: RegistryArgs,
     #[command(flatten)]
@@ -24,26 +29,62 @@ pub struct Args {
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     schema: &'static str,
+    images: &'a [Shown],
+    settled: bool,
+}
+
+/// One of the images.
+#[derive(Debug, Serialize)]
+struct Shown {
+    name: String,
     #[serde(flatten)]
-    status: &'a Status,
+    status: Status,
     settled: bool,
 }
 
 /// Runs the verb.
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
-    let (config, image) = args.image.load(&cx)?;
+    let config = args.file.load(&cx)?;
+    let chosen = choose(args, &config)?;
     let client = Client::new(&cx, args.registry.repository(&config)?, args.registry.options()?)?;
-    let records = args.records.existing(&cx, &image, client.repository())?;
-    let status = status(&client, &image.names(), &records)?;
-    let settled = status.is_settled();
+    let images = chosen.into_iter().map(|image| ask(args, &cx, &client, image)).collect::<Result<Vec<_>, _>>()?;
+    let settled = images.iter().all(|image| image.settled);
     if common.json {
-        out::json(&Document { schema: "ptokit.images-status/1", status: &status, settled })?;
+        out::json(&Document { schema: "ptokit.images-status/2", images: &images, settled })?;
     } else {
-        let typed = typed(&args.image, &args.registry, &args.records);
-        out::text(&text(&status, &image.name, &typed))?;
+        let typed = typed(&args.file, &args.registry, &args.records);
+        let texts: Vec<_> = images.iter().map(|image| text(&image.status, &image.name, &typed)).collect();
+        out::text(&texts.join("\n"))?;
     }
     Ok(Outcome::passed_if(settled))
+}
+
+/// Those that were named, each once, or all that are enabled.
+fn choose<'a>(args: &Args, config: &'a Config) -> Result<Vec<&'a Image>, Failure> {
+    let mut chosen: Vec<&Image> = Vec::new();
+    for name in &args.images {
+        let image = find_image(config, name)?;
+        if !chosen.contains(&image) {
+            chosen.push(image);
+        }
+    }
+    if args.images.is_empty() {
+        chosen.extend(config.images.iter().filter(|image| image.enabled));
+    }
+    match (args.records.named(), chosen.len()) {
+        (Some(_), found) if found != 1 => {
+            let message = format!("`--records` holds those of 1 image, and {} are asked for", counted(found, "image"));
+            Err(Failure::usage(message, "name the image".to_owned()))
+        }
+        _ => Ok(chosen),
+    }
+}
+
+fn ask(args: &Args, cx: &Context, client: &Client, image: &Image) -> Result<Shown, Failure> {
+    let records = args.records.existing(cx, image, client.repository())?;
+    let status = status(client, &image.names(), &records)?;
+    Ok(Shown { name: image.name.clone(), settled: status.is_settled(), status })
 }
 
 fn text(status: &Status, image: &str, typed: &str) -> String {

@@ -166,8 +166,6 @@ impl Publishing {
         let mut config: Value = serde_json::from_str(&fs_err::read_to_string(file).unwrap()).unwrap();
         config["recipe"]["repository"] = self.path("upstream").display().to_string().into();
         config["repository"] = format!("{}/{}", self.gate.address(), self.name).into();
-        config["images"].as_array_mut().unwrap().retain(|image| image["name"] == "x86-a5");
-        config["images"][0]["architecture"] = "amd64".into();
         fs_err::write(self.path("images.json"), config.to_string()).unwrap();
     }
 
