@@ -124,7 +124,7 @@ impl BuildPlan {
         }
         let free = disk::free(cx, &docker, &info).filter(|&free| free < disk::NEEDED);
         let room = free
-            .map(|free| no_room((free, disk::NEEDED), TO_FETCH, &info))
+            .map(|free| no_room(free, disk::NEEDED, TO_FETCH, &info))
             .filter(|finding| !request.skip.contains(&finding.check));
         let mut words = builder(&docker)?;
         let mut arg = |option: &str, value: String| words.extend([option.to_owned(), value]);

@@ -140,7 +140,7 @@ impl Subject<'_> {
             Some(image) => (image.size?, "as the image has, of which volumes take copies"),
             None => (disk::NEEDED, TO_FETCH),
         };
-        (free < needed).then(|| no_room((free, needed), why, self.info))
+        (free < needed).then(|| no_room(free, needed, why, self.info))
     }
 
     fn cards(&self) -> Option<Finding> {
@@ -268,7 +268,7 @@ pub(crate) fn other_processor(what: &str, image: &str, host: &str) -> Option<Fin
 }
 
 /// The finding for a disk with less room than an image needs; `why` says what needs it.
-pub(crate) fn no_room((free, needed): (u64, u64), why: &str, info: &DockerInfo) -> Finding {
+pub(crate) fn no_room(free: u64, needed: u64, why: &str, info: &DockerInfo) -> Finding {
     let place = info.root_dir.as_deref().unwrap_or("/var/lib/docker");
     Finding {
         check: CheckId::Disk,

@@ -24,15 +24,20 @@ const TRUST: &str = "ptokit-gitconfig";
 /// The file that git would read instead.
 const SYSTEM_CONFIGURATION: &str = "/etc/gitconfig";
 
+/// What a container is created with.
+pub(crate) struct Creation<'a> {
+    pub(crate) series: Series,
+    /// Whether its main shell gets a terminal.
+    pub(crate) terminal: bool,
+    pub(crate) settings: &'a Settings,
+    pub(crate) sources: &'a Sources,
+    pub(crate) access: &'a DeviceAccess,
+    pub(crate) configuration: &'a Configuration,
+}
+
 /// `docker create` with everything that is asked for. It only names proxies: their values come from the client's environment.
-pub(crate) fn create(
-    docker: &Docker,
-    (series, terminal): (Series, bool),
-    settings: &Settings,
-    sources: &Sources,
-    access: &DeviceAccess,
-    configuration: &Configuration,
-) -> Invocation {
+pub(crate) fn create(docker: &Docker, with: Creation<'_>) -> Invocation {
+    let Creation { series, terminal, settings, sources, access, configuration } = with;
     let mut args = vec!["create".to_owned(), "--name".to_owned(), settings.name.clone(), "--interactive".to_owned()];
     args.extend(terminal.then(|| "--tty".to_owned()));
     // A missing image is fetched in a step before, after the check for room.

@@ -116,7 +116,7 @@ impl Plan {
         if let Some(trust) = self.trust.as_ref().filter(|_| container.status.as_deref() == Some(CREATED)) {
             self.docker.run(trust, &self.name)?;
         }
-        self.asked().start(&self.docker, &self.name, entry, (container, held))
+        self.asked().start(&self.docker, &self.name, entry, container, held)
     }
 
     fn asked(&self) -> Asked<'_> {
@@ -169,7 +169,7 @@ pub fn enter_existing(
             }
             Some(claimed) => {
                 enterable(&named, &found)?;
-                asked.start(&docker, &named, Entry::Started, (&found, vec![claimed]))?
+                asked.start(&docker, &named, Entry::Started, &found, vec![claimed])?
             }
         };
         return Ok((session, recorded));

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use pto_context::{Context, Event};
 use pto_docker::Docker;
-use pto_platform::docker::{DockerInfo, Image};
+use pto_platform::docker::DockerInfo;
 use pto_process::Invocation;
 
 use crate::access::DeviceAccess;
 use crate::checks::{CheckId, Finding, Subject};
 use crate::configuration::Configuration;
-use crate::create::{create, trust};
+use crate::create::{Creation, create, trust};
 use crate::disk;
 use crate::error::Error;
 use crate::name::is_in_registry;
@@ -53,32 +53,31 @@ impl Plan {
         let docker = Docker::new(cx)?;
         let info = docker.info()?;
         let image = docker.image(&settings.image)?;
-        Self::with(cx, request, settings, (docker, &info, image.as_ref()))
-    }
-
-    fn with(
-        cx: &Context,
-        request: &Request,
-        settings: Settings,
-        (docker, info, image): (Docker, &DockerInfo, Option<&Image>),
-    ) -> Result<Self, Error> {
-        let (series, cards) = (request.series, &request.cards);
-        let is_local = disk::is_local(&docker);
-        if !is_local {
-            let message =
-                "the Docker engine is on another machine: cards and mounts are that machine's, and are not checked";
-            cx.emit(Event::Warning { message: message.to_owned() });
-        }
-        // A container that runs is entered as it is.
-        let runs = docker.container(&settings.name)?.is_some_and(|container| container.is_running());
-        let needs_driver = is_local && !runs && !request.skip.contains(&CheckId::Card);
-        let access = DeviceAccess::choose(cx, info, settings.access, series, cards, needs_driver)?;
+        let series = request.series;
+        let access = access(cx, &docker, &info, request, &settings)?;
         let sources = Sources::find(cx, request, &settings.name)?;
-        let id = image.and_then(|image| image.id.as_deref());
+        let id = image.as_ref().and_then(|image| image.id.as_deref());
         let configuration = Configuration::new(&settings, id, &sources, &access);
-        let subject = Subject { cx, docker: &docker, info, image, series, access: &access, name: &settings.name };
+        let subject = Subject {
+            cx,
+            docker: &docker,
+            info: &info,
+            image: image.as_ref(),
+            series,
+            access: &access,
+            name: &settings.name,
+        };
         let findings = subject.examine()?;
-        let create = create(&docker, (series, request.terminal), &settings, &sources, &access, &configuration);
+        let terminal = request.terminal;
+        let with = Creation {
+            series,
+            terminal,
+            settings: &settings,
+            sources: &sources,
+            access: &access,
+            configuration: &configuration,
+        };
+        let create = create(&docker, with);
         let trust = trust(&docker, &settings.name, &sources)?;
         Ok(Self {
             name: settings.name,
@@ -90,7 +89,7 @@ impl Plan {
             create,
             trust,
             trusted: sources.trusted,
-            terminal: request.terminal,
+            terminal,
             command: request.command.clone(),
             request: request.clone(),
             has_image: image.is_some(),
@@ -123,4 +122,23 @@ impl Plan {
     pub fn refusals(&self) -> Vec<Finding> {
         self.findings.iter().filter(|finding| !self.request.skip.contains(&finding.check)).cloned().collect()
     }
+}
+
+/// How the container gets at the NPUs. One that runs is entered as it is, so it needs no driver.
+fn access(
+    cx: &Context,
+    docker: &Docker,
+    info: &DockerInfo,
+    request: &Request,
+    settings: &Settings,
+) -> Result<DeviceAccess, Error> {
+    let is_local = disk::is_local(docker);
+    if !is_local {
+        let message =
+            "the Docker engine is on another machine: cards and mounts are that machine's, and are not checked";
+        cx.emit(Event::Warning { message: message.to_owned() });
+    }
+    let runs = docker.container(&settings.name)?.is_some_and(|container| container.is_running());
+    let needs_driver = is_local && !runs && !request.skip.contains(&CheckId::Card);
+    DeviceAccess::choose(cx, info, settings.access, request.series, &request.cards, needs_driver)
 }

@@ -44,7 +44,8 @@ impl Asked<'_> {
         docker: &Docker,
         name: &str,
         entry: Entry,
-        (container, held): (&Container, Vec<Lock>),
+        container: &Container,
+        held: Vec<Lock>,
     ) -> Result<Session, Error> {
         if self.takes_main_shell(container) {
             return Ok(Session { entry, attach: session::attach(docker, name), held });
