@@ -11,6 +11,9 @@ elif here rev-parse HEAD; then
     # Published images hold commits and no branches, which an update refuses.
     echo "It is on no branch, so pypto-update does not pull it. For a newer one: pull a newer image and make a fresh container with" \
         "a fresh volume for the source; a volume that is there keeps its own source"
+else
+    echo "There is none yet: git clone --recurse-submodules https://github.com/hw-native-sys/pypto.git \"\$PYPTO_SRC\"," \
+        "or leave and name one of the host: pypto-dev run ... --pypto-src DIR"
 fi
 
 platform=$("$(dirname "$(readlink -f "$0")")/platform.sh")
@@ -24,4 +27,8 @@ case $platform in
         exit
         ;;
 esac
+if [ -z "${PYPTO_DEVICE:-}" ] && ! compgen -G '/dev/davinci[0-9]*' > /dev/null; then
+    echo "There is no NPU here. On a simulator: cd \"\$PYPTO_LIB_SRC\" && python examples/beginner/hello_world.py -p ${platform}sim"
+    exit
+fi
 echo "A first model, $what: cd \"\$PYPTO_LIB_SRC\" && python $model -p $platform -d ${PYPTO_DEVICE:-0}"

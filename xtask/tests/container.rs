@@ -152,6 +152,34 @@ fn a_container_is_made_left_and_entered_again() {
 }
 
 #[test]
+fn a_machine_without_npus_has_a_container_too() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "without", 113);
+    place.build("");
+    tidy!(place);
+    let none = |words: &[&str], stdin| {
+        let words = [&["run", "a3", "--device-access", "none"][..], words].concat();
+        place.command(&words, stdin).run(engine.cx()).unwrap()
+    };
+    let made = none(&[], "echo $PYPTO_PLATFORM ${PYPTO_DEVICE:-none}");
+    assert_eq!(succeeds(&made), "a2a3 none\n");
+    assert!(made.stderr.text().contains("device access: none"), "{}", made.stderr.text());
+    succeeds(&none(&["--", "id"], ""));
+    let shell = place.command(&["shell", &place.name, "--", "id"], "").run(engine.cx()).unwrap();
+    assert!(shell.success() && shell.stderr.text().contains("device access: none, as it was made\n"), "{shell:?}");
+    let lines = place.cmdlines();
+    assert!(!lines.contains("--privileged") && !lines.contains("--runtime"), "{lines}");
+    for (words, expected) in [
+        (&["run", "a3", "0", "--device-access", "none"][..], "`none`, and 1 card named as well"),
+        (&["run", "a3"], "--device-access none"),
+    ] {
+        let refused = place.command(words, "").run(engine.cx()).unwrap();
+        assert_eq!(refused.status, Status::Exited(2), "{refused:?}");
+        assert!(refused.stderr.text().contains(expected), "{}", refused.stderr.text());
+    }
+}
+
+#[test]
 fn what_differs_is_said_with_the_way_to_make_it_anew() {
     let Some(engine) = engine() else { return };
     let place = Place::new(&engine, "differs", 102);

@@ -326,8 +326,11 @@ fn a_stage_can_be_built_by_itself_with_our_own_program() {
     }
     let shell = engine.ok(&["run", "--rm", &tag, "-c", "echo ${PATH%%:*} $PTOAS_ROOT"]);
     assert_eq!(shell, "/opt/pypto/bin /opt/pypto/ptoas");
-    let interactive = engine.ok(&["run", "--rm", &tag, "-i", "-c", "echo ready"]);
-    assert!(interactive.contains("DeepSeek SWA") && interactive.ends_with("ready"), "{interactive}");
+    let interactive = |device: &str| engine.ok(&["run", "--rm", "--env", device, &tag, "-i", "-c", "echo ready"]);
+    for (device, said) in [("PYPTO_DEVICE=0", "DeepSeek SWA"), ("PYPTO_DEVICE=", "-p a5sim")] {
+        let text = interactive(device);
+        assert!(text.contains(said) && text.ends_with("ready"), "{text}");
+    }
 }
 
 #[test]
@@ -410,7 +413,15 @@ fn an_update_is_suggested_where_it_would_pull() {
         assert!(output.success(), "{}", output.last_words(5));
         output.stdout.text().into_owned()
     };
-    assert!(!said().contains("pypto-update"), "there is no checkout");
+    let empty = said();
+    assert!(!empty.contains("pypto-update") && empty.contains("There is none yet: git clone"), "{empty}");
+    // What is cloned is what images are made of.
+    let config: serde_json::Value =
+        serde_json::from_str(&fs_err::read_to_string(root().join("docker/images.json")).unwrap()).unwrap();
+    assert!(empty.contains(config["pypto"]["repository"].as_str().unwrap()), "{empty}");
+    if !std::path::Path::new("/dev/davinci_manager").exists() {
+        assert!(empty.contains("hello_world.py -p a5sim") && !empty.contains("models/"), "no NPU: {empty}");
+    }
     git(dir.path(), &["init", "--quiet"]);
     git(dir.path(), &["commit", "--quiet", "--allow-empty", "-m", "one"]);
     assert!(said().contains("bring it up to date: pypto-update"));

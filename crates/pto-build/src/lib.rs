@@ -30,7 +30,7 @@ pub use home::{Home, with_proxy};
 pub use pto_context::Fault;
 pub use setup::{
     ACTIVATE, Helpers, HelpersStep, PROGRAM, PackagesStep, Plan, Receipt, Requirements, Setup, SetupOptions, VenvStep,
-    plan_setup, setup,
+    WELCOME, plan_setup, setup,
 };
 pub use update::{
     Arriving, Blocked, How, Move, Passed, Pull, PullOptions, Repository, State, branch_standing, continuation,

@@ -39,6 +39,8 @@ pub enum Access {
     Ascend,
     /// [`Mode::Privileged`].
     Privileged,
+    /// [`Mode::None`].
+    None,
 }
 
 impl FromStr for Access {
@@ -49,7 +51,8 @@ impl FromStr for Access {
             "auto" => Ok(Self::Auto),
             "ascend" => Ok(Self::Ascend),
             "privileged" => Ok(Self::Privileged),
-            _ => Err("expected `auto`, `ascend` or `privileged`".to_owned()),
+            "none" => Ok(Self::None),
+            _ => Err("expected `auto`, `ascend`, `privileged` or `none`".to_owned()),
         }
     }
 }
@@ -62,6 +65,8 @@ pub enum Mode {
     Ascend,
     /// It has every device of the host, with the host's numbers.
     Privileged,
+    /// It has no NPU: code is built, and runs on the CPU or a simulator.
+    None,
 }
 
 impl fmt::Display for Mode {
@@ -69,6 +74,7 @@ impl fmt::Display for Mode {
         f.pad(match self {
             Self::Ascend => "ascend",
             Self::Privileged => "privileged",
+            Self::None => "none",
         })
     }
 }
@@ -82,8 +88,8 @@ pub struct DeviceAccess {
     pub chosen: bool,
     /// The physical cards.
     pub cards: Vec<u32>,
-    /// The number of the first card inside the container: `PYPTO_DEVICE`.
-    pub device: u32,
+    /// The number of the first card inside the container: `PYPTO_DEVICE`; `None` without cards.
+    pub device: Option<u32>,
     /// Further device nodes.
     pub devices: Vec<String>,
     /// The files of the driver that are mounted.
@@ -95,7 +101,7 @@ impl DeviceAccess {
     /// driver to mount.
     ///
     /// # Errors
-    /// No card is named; the engine does not know the runtime that was asked for; a privileged container would have no driver.
+    /// The engine does not know the runtime that was asked for; a privileged container would have no driver.
     pub(crate) fn choose(
         cx: &Context,
         info: &DockerInfo,
@@ -108,21 +114,21 @@ impl DeviceAccess {
             (Access::Auto | Access::Ascend, true) => Mode::Ascend,
             (Access::Ascend, false) => return Err(Error::NoAscendRuntime { known: info.runtimes.clone() }),
             (Access::Auto, false) | (Access::Privileged, _) => Mode::Privileged,
+            (Access::None, _) => Mode::None,
         };
         let mounts = match mode {
-            Mode::Ascend => Vec::new(),
+            Mode::Ascend | Mode::None => Vec::new(),
             Mode::Privileged => host_mounts(cx, needs_driver)?,
         };
-        let first = cards.first().copied().ok_or(Error::NoCards)?;
-        let device = if mode == Mode::Ascend { 0 } else { first };
-        let (there, missing): (Vec<_>, Vec<_>) =
-            series.link_devices().iter().partition(|device| files::exists(cx, device));
+        let inside = |first: &u32| if mode == Mode::Ascend { 0 } else { *first };
+        let links = if mode == Mode::None { &[] } else { series.link_devices() };
+        let (there, missing): (Vec<_>, Vec<_>) = links.iter().partition(|device| files::exists(cx, device));
         warn_of_missing(cx, info, &missing);
         Ok(Self {
             mode,
             chosen: asked == Access::Auto,
             cards: cards.to_vec(),
-            device,
+            device: cards.first().map(inside),
             devices: there.into_iter().map(|device| (*device).to_owned()).collect(),
             mounts,
         })
@@ -135,7 +141,7 @@ impl DeviceAccess {
 
     /// What users have to know before the container is created or entered.
     pub fn announcement(&self) -> String {
-        let (cards, device) = (self.card_list(), self.device);
+        let (cards, device) = (self.card_list(), self.device.unwrap_or_default());
         match self.mode {
             Mode::Ascend => {
                 let inside: Vec<String> = (0..self.cards.len()).map(|index| index.to_string()).collect();
@@ -143,6 +149,9 @@ impl DeviceAccess {
                     "device access: Ascend Docker Runtime; physical card {cards} is device {} inside (PYPTO_DEVICE={device})",
                     inside.join(",")
                 )
+            }
+            Mode::None => {
+                "device access: none; the container has no NPU, and runs code on the CPU or a simulator".to_owned()
             }
             Mode::Privileged => {
                 let why = if self.chosen { ", since the engine knows no `ascend` runtime" } else { "" };
@@ -162,6 +171,7 @@ impl DeviceAccess {
                 vec!["--runtime=ascend".to_owned(), "--env".to_owned(), visible]
             }
             Mode::Privileged => vec!["--privileged".to_owned()],
+            Mode::None => Vec::new(),
         };
         options.extend(self.devices.iter().flat_map(|device| ["--device".to_owned(), device.clone()]));
         options

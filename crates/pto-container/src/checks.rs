@@ -12,7 +12,7 @@ use pto_platform::files::parse_driver_info;
 use pto_platform::{Machine, Version, supported_pair};
 use serde::Serialize;
 
-use crate::access::DeviceAccess;
+use crate::access::{DeviceAccess, Mode};
 use crate::configuration::Configuration;
 use crate::disk::{self, gigabytes, is_local};
 use crate::error::Error;
@@ -108,7 +108,8 @@ impl Subject<'_> {
         if is_local(self.docker) {
             findings.extend(self.disk());
             findings.extend(self.cards());
-            findings.extend(self.pair());
+            // Without an NPU no driver is used.
+            findings.extend((self.access.mode != Mode::None).then(|| self.pair()).flatten());
         }
         findings.extend(self.in_use()?);
         Ok(findings)
@@ -154,7 +155,8 @@ impl Subject<'_> {
                 true => "this host has no NPU: there is no `/dev/davinci*`".to_owned(),
                 false => format!("there is no `{}`; this host has {}", missing.join("`, `"), there.join(", ")),
             },
-            remedy: "`npu-smi info` lists the cards; without one, code can be built inside, and not run".to_owned(),
+            remedy: "`npu-smi info` lists the cards; a container without NPUs: `--device-access none` and no card"
+                .to_owned(),
         })
     }
 

@@ -91,12 +91,10 @@ fn archive(name: &str, text: &str) -> std::io::Result<Vec<u8>> {
 
 /// The variables that PyPTO reads, and those that tell git to trust the host's trees, which do not belong to the container's root.
 fn env(series: Series, sources: &Sources, access: &DeviceAccess) -> Vec<String> {
-    let mut env = vec![
-        format!("PYPTO_PLATFORM={}", series.platform()),
-        format!("PYPTO_DEVICE={}", access.device),
-        format!("PYPTO_SRC={}", sources.pypto.display()),
-        format!("PYPTO_LIB_SRC={}", sources.pypto_lib.display()),
-    ];
+    let mut env = vec![format!("PYPTO_PLATFORM={}", series.platform())];
+    env.extend(access.device.map(|device| format!("PYPTO_DEVICE={device}")));
+    env.push(format!("PYPTO_SRC={}", sources.pypto.display()));
+    env.push(format!("PYPTO_LIB_SRC={}", sources.pypto_lib.display()));
     if !sources.trusted.is_empty() {
         env.push(format!("GIT_CONFIG_SYSTEM={TRUST_DIR}/{TRUST}"));
         env.push(format!("GIT_CONFIG_COUNT={}", sources.trusted.len()));

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pto_context::Fault;
+use pto_context::{Fault, counted};
 
 use crate::checks::Finding;
 use crate::configuration::Difference;
@@ -14,6 +14,12 @@ pub enum Error {
     /// No card was named.
     #[error("no card is named; expected at least one physical card of this host")]
     NoCards,
+    /// Cards for a container that is to have no NPU.
+    #[error("device access is `none`, and {} named as well", counted(.cards.len(), "card"))]
+    CardsWithoutAccess {
+        /// The cards.
+        cards: Vec<u32>,
+    },
     /// A card was named twice.
     #[error("card {card} is named twice")]
     CardTwice {
@@ -212,7 +218,10 @@ impl Error {
     /// What to do about it, for people; `None` if the error says all.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::NoCards => "`npu-smi info` shows which cards are free".to_owned(),
+            Self::NoCards => "`npu-smi info` shows which cards are free; for a container without NPUs: `--device-access none`".to_owned(),
+            Self::CardsWithoutAccess { .. } => {
+                "leave the cards out, or `--device-access none` and `PYPTO_DEVICE_ACCESS`".to_owned()
+            }
             Self::CardTwice { .. } | Self::BadSize { .. } | Self::Archive(_) => return None,
             Self::BadProxy => "give it with `--proxy`, or with `PYPTO_DOCKER_PROXY` if a password is in it".to_owned(),
             Self::NotText { .. } => "rename it, or use a checkout elsewhere".to_owned(),
@@ -228,8 +237,8 @@ impl Error {
                     .to_owned()
             }
             Self::NoDriver { .. } => {
-                "install the NPU driver, or name its directory: `export ASCEND_DRIVER_ROOT=DIR`; to build without an NPU, \
-                 skip the check `card`"
+                "install the NPU driver, or name its directory: `export ASCEND_DRIVER_ROOT=DIR`; for a \
+                 container without NPUs: `--device-access none` and no card"
                     .to_owned()
             }
             Self::NoImage { .. } => {
@@ -310,6 +319,7 @@ impl Error {
             | Self::Lock(_)
             | Self::Process(_) => Fault::Machine,
             Self::NoCards
+            | Self::CardsWithoutAccess { .. }
             | Self::CardTwice { .. }
             | Self::BadVariable { .. }
             | Self::BadName { .. }

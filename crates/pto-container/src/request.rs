@@ -12,7 +12,7 @@ use crate::series::{Series, Stage};
 pub struct Request {
     /// The series of chips that it is for.
     pub series: Series,
-    /// The physical cards of the host; at least one.
+    /// The physical cards of the host; at least one, and none with [`Access::None`].
     pub cards: Vec<u32>,
     /// The image; else `PYPTO_IMAGE`, else the one that [`BuildRequest`](crate::BuildRequest) makes of `stage` and `cann_tag`.
     pub image: Option<String>,

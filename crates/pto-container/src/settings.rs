@@ -31,8 +31,12 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn of(cx: &Context, request: &Request) -> Result<Self, Error> {
-        if request.cards.is_empty() {
-            return Err(Error::NoCards);
+        let access = request.access.map_or_else(|| access(cx), Ok)?;
+        match (access, request.cards.as_slice()) {
+            (Access::None, []) => {}
+            (Access::None, cards) => return Err(Error::CardsWithoutAccess { cards: cards.to_vec() }),
+            (_, []) => return Err(Error::NoCards),
+            _ => {}
         }
         if let Some(twice) = duplicate(&request.cards) {
             return Err(Error::CardTwice { card: twice });
@@ -49,7 +53,7 @@ impl Settings {
             cache_volume: name::checked("a volume", cache.unwrap_or_else(|| volume(&name, "cache")))?,
             name,
             shm_size: size(said(&request.shm_size, "PYPTO_SHM_SIZE").unwrap_or_else(|| SHM_SIZE.to_owned()))?,
-            access: request.access.map_or_else(|| access(cx), Ok)?,
+            access,
             proxies: proxies(cx, request.proxy.as_deref())?,
         })
     }

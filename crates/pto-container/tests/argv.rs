@@ -103,6 +103,35 @@ fn without_the_runtime_auto_is_privileged_and_says_so() {
 }
 
 #[test]
+fn a_container_without_npus_needs_neither_cards_nor_a_driver() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let none = |cards: &[u32]| Request { access: Some(Access::None), ..Request::new(Series::A5, cards.to_vec()) };
+    fake.host.var("ASCEND_DRIVER_ROOT", "/gone");
+    let words = fake.create(&none(&[])).join(" ");
+    for word in ["--privileged", "--runtime", "ASCEND_VISIBLE_DEVICES", "PYPTO_DEVICE=", "/dev/", "npu-smi"] {
+        assert!(!words.replace("PYPTO_DEVICE_", "").contains(word), "{word}: {words}");
+    }
+    assert!(words.contains("PYPTO_PLATFORM=a5"), "{words}");
+    let plan = fake.plan(&none(&[]));
+    assert_eq!(plan.findings, []);
+    assert!(plan.announcement().contains("has no NPU"), "{}", plan.announcement());
+    let error = Plan::make(&fake.cx(), &none(&[1, 2])).unwrap_err();
+    assert_eq!(error.to_string(), "device access is `none`, and 2 cards named as well");
+    // Where the environment says so, cards on the command line are a contradiction too.
+    fake.host.var("PYPTO_DEVICE_ACCESS", "none");
+    assert_eq!(fake.plan(&Request::new(Series::A3, Vec::new())).access.device, None);
+    assert!(matches!(
+        Plan::make(&fake.cx(), &Request::new(Series::A3, vec![0])),
+        Err(Error::CardsWithoutAccess { .. })
+    ));
+    // The same name with and without NPUs is another container.
+    fake.container("pypto-a5-dev", "exited", Some(&plan));
+    fake.host.var("PYPTO_DEVICE_ACCESS", "ascend");
+    let other = fake.plan(&Request::new(Series::A5, vec![1])).steps().unwrap_err().to_string();
+    assert!(other.contains("access: the container has `none`, asked for is `ascend`"), "{other}");
+}
+
+#[test]
 fn access_that_is_asked_for_counts_whatever_the_engine_knows() {
     let mut fake = Fake::new(&["runc", "ascend"]);
     assert!(fake.create(&privileged(Series::A3, &[1])).contains(&"--privileged".to_owned()));
@@ -110,7 +139,7 @@ fn access_that_is_asked_for_counts_whatever_the_engine_knows() {
     assert!(fake.create(&Request::new(Series::A3, vec![1])).contains(&"--privileged".to_owned()));
     fake.host.var("PYPTO_DEVICE_ACCESS", "everything");
     let error = Plan::make(&fake.cx(), &Request::new(Series::A3, vec![1])).unwrap_err().to_string();
-    assert_eq!(error, "`PYPTO_DEVICE_ACCESS` is `everything`; expected `auto`, `ascend` or `privileged`");
+    assert_eq!(error, "`PYPTO_DEVICE_ACCESS` is `everything`; expected `auto`, `ascend`, `privileged` or `none`");
 }
 
 #[test]

@@ -151,10 +151,11 @@ pub(crate) fn home_python(cx: &Context) -> PathBuf {
     pto_build::Home::of(cx, None).python()
 }
 
-/// Names in `bin` of PyPTO's home that should stand for verbs of ours.
+/// Names in `bin` of PyPTO's home that should stand for verbs of ours. An image's message is none.
 pub(crate) fn helper_names(cx: &Context) -> Vec<String> {
     let names = files::names(cx, pypto_home(cx).join("bin"));
-    names.into_iter().filter(|name| name.starts_with("pypto-") && !name.ends_with(".sh")).collect()
+    let is_helper = |name: &String| name.starts_with("pypto-") && !name.ends_with(".sh") && name != pto_build::WELCOME;
+    names.into_iter().filter(is_helper).collect()
 }
 
 /// The pins of PyPTO's checkout, with the file.

@@ -109,14 +109,14 @@ fn typed(cx: &Context) -> String {
     let called = words.next().unwrap_or_default();
     let through_cargo = cx.var_os("CARGO").is_some() && Path::new(&called).file_name() == Some("xtask".as_ref());
     let again = if through_cargo { Invocation::new("cargo").arg("xtask") } else { Invocation::new(called) };
-    let (words, has_proxy) = without_proxy(words.collect());
+    let (words, has_proxy) = words_again(words.collect());
     let variable = if has_proxy { "PYPTO_DOCKER_PROXY=URL " } else { "" };
     format!("{variable}{}", again.args(words).to_shell_line())
 }
 
-/// The words without a proxy that has a user, and whether there was one. Such a proxy goes into the variable: masked, the command
+/// The words without `--dry-run`, and without a proxy that has a user; whether there was one. Such a proxy goes into the variable: masked, the command
 /// line would name another proxy.
-fn without_proxy(words: Vec<OsString>) -> (Vec<OsString>, bool) {
+fn words_again(words: Vec<OsString>) -> (Vec<OsString>, bool) {
     let (mut kept, mut found, mut words) = (Vec::new(), false, words.into_iter().peekable());
     let has_user = |word: &OsString| word.to_string_lossy().contains('@');
     while let Some(word) = words.next() {
@@ -130,7 +130,7 @@ fn without_proxy(words: Vec<OsString>) -> (Vec<OsString>, bool) {
             found = true;
         } else if word.to_string_lossy().starts_with("--proxy=") && has_user(&word) {
             found = true;
-        } else {
+        } else if word != "--dry-run" {
             kept.push(word);
         }
     }
@@ -152,11 +152,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_proxy_with_a_password_is_not_typed_again() {
+    fn what_is_typed_again_has_no_password_and_does_something() {
         let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
-        let without = |text: &str| without_proxy(words(text));
+        let without = |text: &str| words_again(words(text));
         assert_eq!(without("run a3 0 --proxy http://u:p@h:1 --tty"), (words("run a3 0 --tty"), true));
         assert_eq!(without("run a3 --proxy=u:p@h:1 0"), (words("run a3 0"), true));
+        assert_eq!(without("run a3 0 --dry-run"), (words("run a3 0"), false));
         for kept in ["run a3 0 --proxy http://h:1", "run a3 0 -- x --proxy u@h"] {
             assert_eq!(without(kept), (words(kept), false));
         }

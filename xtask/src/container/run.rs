@@ -14,14 +14,15 @@ use crate::setup::Common;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  cargo xtask container run a3 0\n  cargo xtask container run a5 2 3 --pypto-src ~/pypto --dry-run\n  \
-                  cargo xtask container run a3 1 -- pypto-doctor --strict"
+                  cargo xtask container run a3 1 -- pypto-doctor --strict\n  \
+                  cargo xtask container run a3 --device-access none"
 )]
 pub struct Args {
     /// a3 (for A2 and A3) or a5
     #[arg(value_name = "SERIES", value_parser = series)]
     series: Series,
-    /// Physical cards of this host
-    #[arg(value_name = "CARD", required = true)]
+    /// Physical cards of this host; none with `--device-access none`
+    #[arg(value_name = "CARD")]
     cards: Vec<u32>,
     /// The image [default: PYPTO_IMAGE, the one that `container build` makes]
     #[arg(long, value_name = "IMAGE")]
@@ -50,13 +51,13 @@ pub struct Args {
     /// Size of /dev/shm [default: PYPTO_SHM_SIZE, 16g]
     #[arg(long, value_name = "SIZE")]
     shm_size: Option<String>,
-    /// How it gets at the NPUs: auto, ascend, privileged [default: PYPTO_DEVICE_ACCESS, auto]
+    /// How it gets at the NPUs: auto, ascend, privileged, none [default: PYPTO_DEVICE_ACCESS, auto]
     #[arg(long, value_name = "HOW", value_parser = access)]
     device_access: Option<Access>,
     /// The proxy inside [default: PYPTO_DOCKER_PROXY, those of the environment]
     #[arg(long, value_name = "URL")]
     proxy: Option<String>,
-    /// Go on although this check fails: disk, card, driver-pair; may be given several times
+    /// Go on although this check fails: series, disk, card, driver-pair; may be given several times
     #[arg(long, value_name = "CHECK", value_parser = check)]
     skip_check: Vec<CheckId>,
     /// Print the docker commands and run none that changes anything
@@ -89,7 +90,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     match plan.access.mode {
         // Even with `--quiet`, users have to know that all of the host is exposed.
         Mode::Privileged => anstream::eprintln!("{}", plan.announcement()),
-        Mode::Ascend => announce(common, &plan.announcement()),
+        Mode::Ascend | Mode::None => announce(common, &plan.announcement()),
     }
     if args.dry_run {
         return dry_run(common, &plan).map_err(|error| failure(&cx, error))?;

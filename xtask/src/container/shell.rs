@@ -30,7 +30,10 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let entered = enter_existing(&cx, &name, has_terminal(), &args.command);
     let (session, recorded) = entered.map_err(|error| failure(&cx, error))?;
     if let Some((access, cards)) = recorded.as_ref().and_then(|recorded| recorded.access().zip(recorded.cards())) {
-        let made = format!("as it was made for physical card {cards}");
+        let made = match cards {
+            "" => "as it was made".to_owned(),
+            cards => format!("as it was made for physical card {cards}"),
+        };
         if access == Mode::Privileged.to_string() {
             anstream::eprintln!(
                 "device access: {access}, {made}; {PRIVILEGED}, and nobody is kept from using another card"

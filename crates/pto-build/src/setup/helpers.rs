@@ -19,7 +19,7 @@ pub(crate) const LINK: &str = "link";
 /// How each of our scripts begins.
 const FIRST_LINE: &str = "# Sets a shell up for PyPTO: source it. Written by `pypto-setup`, replaced by the next one.";
 /// What an interactive shell runs in the end, where an image has it.
-const WELCOME: &str = "pypto-welcome";
+pub const WELCOME: &str = "pypto-welcome";
 /// Inputs of the toolchain that are kept in the home, so that they can be looked at without the checkout.
 const INPUTS: [&str; 2] = ["toolchain/versions.env", "build-constraints.txt"];
 

@@ -15,7 +15,7 @@ use pto_context::Context;
 use serde::Serialize;
 
 pub(crate) use helpers::LINK;
-pub use helpers::{ACTIVATE, Helpers, HelpersStep, PROGRAM};
+pub use helpers::{ACTIVATE, Helpers, HelpersStep, PROGRAM, WELCOME};
 pub use receipt::Receipt;
 pub use requirements::Requirements;
 

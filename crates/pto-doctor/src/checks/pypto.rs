@@ -107,7 +107,9 @@ fn manifest(cx: &Context, _: &Probes) -> Finding {
     let path = facts::pypto_home(cx).join("dist-manifest");
     let text = match files::read(cx, &path) {
         Reading::Text(text) => text,
-        Reading::Absent => return Finding::skip("this is not the development image"),
+        Reading::Absent => {
+            return Finding::skip(format!("is in images with PyPTO in them, and there is no `{}`", path.display()));
+        }
         Reading::Unreadable(why) => return Finding::skip(why),
     };
     let manifest = parse_dist_manifest(&text);

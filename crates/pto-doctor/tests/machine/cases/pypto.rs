@@ -136,7 +136,7 @@ pub(super) fn pypto_cases() -> Vec<Case> {
         case("dist-manifest", Warn, "line 1", |host| {
             host.file("/opt/pypto/dist-manifest", "pypto main\n");
         }),
-        case("dist-manifest", Skip, "not the development image", |_| {}),
+        case("dist-manifest", Skip, "there is no `/opt/pypto/dist-manifest`", |_| {}),
     ]
 }
 
@@ -225,6 +225,10 @@ pub(super) fn home_cases() -> Vec<Case> {
         case("helpers", Warn, "of an older setup are in `/opt/pypto/bin`: `pypto-build`", |host| {
             home(host);
             host.executable("/opt/pypto/bin/pypto-build").file("/opt/pypto/bin/pypto-activate.sh", "");
+        }),
+        case("helpers", Ok, "lead to `ptokit`", |host| {
+            home(host);
+            host.executable("/opt/pypto/bin/pypto-welcome");
         }),
         case("helpers", Fail, "lead nowhere", |host| {
             home(host);
