@@ -164,6 +164,11 @@ impl Failure {
         Self { hint: Some(hint), ..self }
     }
 
+    /// The same with a placeholder of its hint filled in.
+    pub fn naming(self, placeholder: &str, value: &str) -> Self {
+        Self { hint: self.hint.map(|hint| hint.replace(placeholder, value)), ..self }
+    }
+
     /// The same as part of a report.
     pub fn problem(&self) -> Problem {
         Problem { message: self.message.clone(), hint: self.hint.clone() }

@@ -181,7 +181,9 @@ impl Error {
             Self::NoSuchImage { name, .. } => format!("`docker pull {name}` fetches it if a registry has it"),
             Self::NoSuchContainer { .. } => "`docker ps -a` lists the containers".into(),
             Self::NameTaken { .. } => "run again to enter it, or choose another name".into(),
-            Self::Unauthorized { .. } => "check user, password and the repository's name".into(),
+            Self::Unauthorized { .. } => {
+                "check user, password and the repository's name; it may want a login where none was given".into()
+            }
             Self::DiskFull { .. } => "`docker system df` says what takes the room; remove images that nobody needs".into(),
             // The configuration with the login is gone by now.
             Self::Failed { output, .. } if output.line.contains(PRIVATE) => {

@@ -4,14 +4,19 @@ mod bench;
 
 use bench::{Bench, NAME, PREVIOUS, TAG, TEMPORARY, moves};
 use pto_images::Error;
-use pto_images::promote::{Action, Names, State, Status, Temporary, Upload, Uploaded, status};
-use pto_loopback::Act;
+use pto_images::promote::{Action, Names, Public, State, Status, Temporary, Upload, Uploaded, status};
+use pto_images::registry::{Credentials, Digest, Options};
+use pto_loopback::{Act, Reply};
 use pto_test::registry::push_list;
 
 /// `previous` was moved, `current` was not.
 fn half_way(bench: &Bench) {
+    half_way_to(bench, "new");
+}
+
+fn half_way_to(bench: &Bench, image: &str) {
     bench.tags(Some("one"), Some("zero"));
-    bench.publication("new");
+    bench.publication(image);
     bench.decide(|_, request| moves(request, TAG).then_some(Act::Cut));
     bench.promote(Action::Begin).unwrap_err();
     bench.pass();
@@ -23,15 +28,19 @@ fn a_newer_recipe_stops_it_and_takes_back_what_was_begun() {
     let Some(bench) = Bench::start() else { return };
     half_way(&bench);
     bench.newer_recipe();
-    assert!(matches!(bench.promote(Action::Resume), Err(Error::Stale { .. })));
+    assert!(matches!(bench.promote(Action::Resume), Err(Error::TakenBack { .. })));
     assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
     assert!(bench.record().is_over());
     assert_eq!(bench.registry.digest_of(NAME, TEMPORARY), None, "and its temporary tag is gone");
+    assert!(bench.status().is_settled());
 
     bench.tags(Some("one"), Some("zero"));
     bench.publication("new");
     bench.pass();
-    assert!(matches!(bench.promote(Action::Begin), Err(Error::Stale { .. })));
+    let refused = bench.promote(Action::Begin).unwrap_err();
+    let said = pto_context::with_causes(&refused);
+    assert!(said.contains("was taken back") && said.contains("is not the newest"), "{said}");
+    assert!(refused.hint().unwrap().contains("as they were"), "{refused:?}");
     assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
 }
 
@@ -57,7 +66,7 @@ fn a_record_does_not_say_whose_recipe_counts() {
         *value.pointer_mut(pointer).unwrap() = before;
     }
     fs_err::write(&file, value.to_string()).unwrap();
-    assert!(matches!(bench.promote(Action::Resume), Err(Error::Stale { .. })));
+    assert!(matches!(bench.promote(Action::Resume), Err(Error::TakenBack { .. })));
     assert_eq!(bench.tags_now(), (Some("one"), Some("zero")));
 }
 
@@ -126,6 +135,59 @@ fn an_upload_that_is_older_than_what_is_current_is_not_offered() {
     // Where the age of what is current is not known, none is older.
     push(TAG, None);
     assert!(images(&status()).iter().all(|image| *image == Upload::NotPromoted));
+}
+
+#[test]
+fn what_a_promotion_needs_is_not_called_left_over() {
+    let Some(bench) = Bench::start() else { return };
+    // An image that was current before is promoted again.
+    half_way_to(&bench, "zero");
+    let image = || bench.status().temporary[0].image;
+    assert_eq!(image(), Upload::Pending);
+    // The registry deletes no tags.
+    bench.gate.decide(|_, _| Act::Pass);
+    bench.promote(Action::Undo).unwrap();
+    assert_eq!((image(), bench.tags_now()), (Upload::Previous, (Some("one"), Some("zero"))));
+    half_way(&bench);
+    bench.gate.decide(|_, _| Act::Pass);
+    bench.promote(Action::Undo).unwrap();
+    assert_eq!(image(), Upload::TakenBack);
+    assert!(bench.status().is_settled(), "nobody can do more: the registry deletes no tags");
+    assert!(matches!(bench.promote(Action::Begin), Err(Error::Over { .. })));
+}
+
+#[test]
+fn a_rollback_that_cannot_begin_keeps_the_record_of_the_last_one() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), Some("zero"));
+    bench.pass();
+    bench.roll_back_beside().unwrap();
+    bench.registry.delete_tag(NAME, PREVIOUS);
+    assert!(matches!(bench.roll_back_beside(), Err(Error::NothingBefore { .. })));
+    let begun = bench.all_begun();
+    assert!(begun.len() == 1 && begun[0].over, "{begun:?}");
+}
+
+#[test]
+fn what_only_users_with_a_login_read_is_looked_at_with_one() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), None);
+    bench.gate.decide(|_, request| match request.header("authorization") {
+        Some(_) => Act::Pass,
+        None => Act::Answer(Reply::status(401).header("WWW-Authenticate", "Basic realm=here")),
+    });
+    let one: Digest = bench.pushed("one").manifest.parse().unwrap();
+    let (cx, repository) = (bench.cx(), bench.repository());
+    let login = Some(Credentials { user: "u".to_owned(), password: "p".to_owned() });
+    let ask = |credentials: &Option<_>, private| {
+        let options = Options { credentials: credentials.clone(), private, ..bench.options() };
+        Public::ask(&cx, &repository, &options, TAG, &one).unwrap()
+    };
+    let anybody = ask(&login, false);
+    assert!(anybody.digest.is_none() && anybody.problem.unwrap().contains("`--private`"));
+    let users = ask(&login, true);
+    assert_eq!((users.digest.as_ref(), users.problem), (Some(&one), None));
+    assert!(ask(&None, true).problem.unwrap().contains("this login may not read"));
 }
 
 #[test]
@@ -223,7 +285,7 @@ fn a_rollback_that_others_went_on_from_is_not_pending() {
 fn what_is_being_taken_back_is_not_turned_round() {
     let Some(bench) = Bench::start() else { return };
     half_way(&bench);
-    bench.decide(|_, request| (request.method == "DELETE").then(|| Act::Answer(pto_loopback::Reply::status(403))));
+    bench.decide(|_, request| (request.method == "DELETE").then(|| Act::Answer(Reply::status(403))));
     let report = bench.promote(Action::Undo).unwrap();
     assert!(report.problems()[0].contains("`--resume` tries again"), "{report:?}");
     bench.pass();

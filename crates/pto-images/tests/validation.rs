@@ -286,8 +286,13 @@ fn a_host_is_looked_at_before_anything_is_built() {
         fs_err::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     };
+    let engine = |machine: &str, runtime: &str| {
+        let answer =
+            format!(r#"{{"ServerVersion":"27","Architecture":"{machine}","Runtimes":{{"{runtime}":{{"path":"x"}}}}}}"#);
+        program("docker", &format!("echo '{answer}'"));
+    };
     let docker = |runtime: &str| {
-        program("docker", &format!(r#"echo '{{"ServerVersion":"27","Runtimes":{{"{runtime}":{{"path":"x"}}}}}}'"#));
+        engine("aarch64", runtime);
     };
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docker/images.json");
     let config = Config::load(&file).unwrap().0;
@@ -296,15 +301,20 @@ fn a_host_is_looked_at_before_anything_is_built() {
     let cx = cx.with_var("ASCEND_DRIVER_ROOT", root).with_var("TMPDIR", root);
     let cx = cx.with_var("RUNNER_NAME", "227-npu-a2a3-XP-1").with_var("DOCKER_HOST", "unix:///nowhere");
     let says = |cx: &Context, words: &str| {
-        let error = preflight(cx, image).unwrap_err().to_string();
-        assert!(error.contains(words), "`{words}` is not in `{error}`");
+        let obstacles = preflight(cx, image).unwrap().obstacles;
+        let said: Vec<_> = obstacles.iter().map(|error| pto_context::with_causes(error)).collect();
+        assert!(said.len() == 1 && said[0].contains(words), "`{words}` is not in {said:?}");
     };
     docker("ascend");
     program("task-submit", "echo 'usage: --find MARK --kill TASK'");
     fs_err::write(root.join("version.info"), "Version=26.0.rc1\n").unwrap();
-    assert_eq!(preflight(&cx, image).unwrap(), "26.0.rc1");
+    let here = preflight(&cx, image).unwrap();
+    assert!(here.obstacles.is_empty() && here.driver.as_deref() == Some("26.0.rc1"), "{here:?}");
     // Where nobody says which runner this is, the driver alone counts.
-    assert!(preflight(&cx.clone().with_var("RUNNER_NAME", ""), image).is_ok());
+    assert!(preflight(&cx.clone().with_var("RUNNER_NAME", ""), image).unwrap().obstacles.is_empty());
+    engine("x86_64", "ascend");
+    says(&cx, "the processor is `x86_64`, expected `arm64`");
+    docker("ascend");
     says(&cx.clone().with_var("RUNNER_NAME", "228-npu-a2a3-XP-1"), "227-npu-a2a3-XP-1");
     docker("runc");
     says(&cx, "ascend");
@@ -321,12 +331,17 @@ fn a_host_is_looked_at_before_anything_is_built() {
     fs_err::remove_file(root.join("version.info")).unwrap();
     fs_err::write(root.join("version.info"), "Version=26.0.rc1\n").unwrap();
     fs_err::remove_file(root.join("bin/task-submit")).unwrap();
-    assert!(matches!(preflight(&cx, image), Err(Error::Queue(_))));
+    says(&cx, "task-submit");
+    // All at once.
+    engine("x86_64", "runc");
+    fs_err::write(root.join("version.info"), "Version=1.2.3\n").unwrap();
+    assert_eq!(preflight(&cx, image).unwrap().obstacles.len(), 3);
+    docker("ascend");
     // Links between cards of A5 are devices of the host.
     program("task-submit", "echo '--find --kill'");
     fs_err::write(root.join("version.info"), "Version=25.6.rc2.b023\n").unwrap();
-    let error = preflight(&cx, config.image("arm-a5").unwrap()).unwrap_err().to_string();
-    assert!(error.contains("/dev/ummu"), "{error}");
+    let obstacles = preflight(&cx, config.image("arm-a5").unwrap()).unwrap().obstacles;
+    assert!(obstacles.len() == 1 && obstacles[0].to_string().contains("`/dev/ummu`"), "{obstacles:?}");
 }
 
 #[test]

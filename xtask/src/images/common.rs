@@ -39,7 +39,7 @@ pub struct FileArgs {
 /// Which repository, and the login there.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RegistryArgs {
-    /// Publish there instead of where the configuration says
+    /// The repository, instead of the configuration's
     #[arg(long, value_name = "HOST/PATH")]
     // Parsed later: clap would repeat a malformed value, and with it a password that must not be there.
     repository: Option<String>,
@@ -59,6 +59,14 @@ pub struct AccessArgs {
     /// Talk to a registry on another machine without TLS
     #[arg(long)]
     plain_http: bool,
+}
+
+/// Who reads what is published.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ReaderArgs {
+    /// Only users with a login read there: look at what was published with this one, not as anybody
+    #[arg(long)]
+    private: bool,
 }
 
 /// Where the steps are recorded.
@@ -140,6 +148,14 @@ impl RegistryArgs {
     /// Standard input has none.
     pub fn options(&self) -> Result<Options, Failure> {
         self.access.options()
+    }
+
+    /// The same for who reads what is published.
+    ///
+    /// # Errors
+    /// As [`options`](Self::options).
+    pub fn options_for(&self, readers: &ReaderArgs) -> Result<Options, Failure> {
+        Ok(Options { private: readers.private, ..self.options()? })
     }
 }
 
@@ -282,11 +298,17 @@ fn usual_records(cx: &Context, kept: Kept, image: &Image, repository: &Repositor
 
 /// The options that were typed to say where an image is, for a command that continues.
 pub fn typed(file: &FileArgs, registry: &RegistryArgs, records: &RecordArgs) -> String {
+    let password = registry.access.password_stdin.then(|| " --password-stdin".to_owned());
     let config = file.config.as_ref().map(|file| format!(" --config {}", shell_word(&file.to_string_lossy())));
     let repository = registry.repository.as_ref().map(|repository| format!(" --repository {}", shell_word(repository)));
     let user = registry.access.username.as_ref().map(|user| format!(" --username {}", shell_word(user)));
     let plain = registry.access.plain_http.then(|| " --plain-http".to_owned());
-    [config, repository, plain, user, records.typed()].into_iter().flatten().collect()
+    [config, repository, plain, user, records.typed(), password].into_iter().flatten().collect()
+}
+
+/// An error with the image, and what was typed to say where it is, in the commands of its hint.
+pub fn named(error: pto_images::Error, image: &str, typed: &str) -> Failure {
+    Failure::from(error).naming("IMAGE", &format!("{image}{typed}"))
 }
 
 /// An error of a promotion, with the command that goes on where it was begun: the same one again would be refused.
@@ -294,12 +316,12 @@ pub fn going_on(error: pto_images::Error, records: &Records, image: &str, typed:
     let is_accident = matches!(error.fault(), Fault::Machine | Fault::Interrupt)
         || matches!(error, pto_images::Error::NotKept { .. } | pto_images::Error::Contradiction { .. });
     let record = records.load().ok().flatten().filter(|_| is_accident);
-    let failure = Failure::from(error);
+    let failure = named(error, image, typed);
     match record.filter(|record| record.before.is_some() && !record.is_over()) {
         Some(record) => {
             let undo = if record.outcome().is_some() { "" } else { ", and with `--undo` takes it back" };
             failure.advise(&format!(
-                "the promotion was begun: `cargo xtask images promote {image} --resume{typed} --password-stdin` goes on{undo}"
+                "the promotion was begun: `cargo xtask images promote {image} --resume{typed}` goes on{undo}"
             ))
         }
         None => failure,

@@ -3,7 +3,7 @@
 use pto_images::promote::{Action, Promotion, PromotionReport, Public};
 use serde::Serialize;
 
-use super::common::{ImageArgs, Kept, RecordArgs, RegistryArgs, going_on, locks, typed, upstream};
+use super::common::{ImageArgs, Kept, ReaderArgs, RecordArgs, RegistryArgs, going_on, locks, typed, upstream};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
@@ -24,6 +24,8 @@ pub struct Args {
     #[command(flatten)]
     registry: RegistryArgs,
     #[command(flatten)]
+    readers: ReaderArgs,
+    #[command(flatten)]
     records: RecordArgs,
 }
 
@@ -42,7 +44,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let (config, image) = args.image.load(&cx)?;
     let promotion = Promotion {
         records: args.records.records(&cx, Kept::Publication, &image, &args.registry.repository(&config)?)?,
-        registry: args.registry.options()?,
+        registry: args.registry.options_for(&args.readers)?,
         upstream: upstream(&cx, &config),
         locks: locks(&cx)?,
     };
@@ -69,7 +71,7 @@ pub fn outcome(report: &PromotionReport) -> Outcome {
     Outcome::passed_if(report.problems().is_empty())
 }
 
-/// What an anonymous client sees, for people.
+/// What users see, for people.
 pub fn seen(public: &Public) -> String {
     let platforms: Vec<_> = public.platforms.iter().map(ToString::to_string).collect();
     match (&public.digest, platforms.as_slice()) {
@@ -95,7 +97,7 @@ pub fn promotion_lines(report: &PromotionReport) -> Vec<String> {
         lines.push(format!("  moved     {}: {} -> {}", moved.tag, shown(&moved.from), shown(&moved.to)));
     }
     if let Some(public) = &report.public {
-        lines.push(format!("  anybody   gets {}", seen(public)));
+        lines.push(format!("  users     get {}", seen(public)));
     }
     lines.extend(report.notes().iter().map(|note| format!("{} {note}", style::warning("note:"))));
     lines.extend(report.problems().iter().map(|problem| format!("{} {problem}", style::error("error:"))));

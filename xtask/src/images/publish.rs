@@ -6,7 +6,7 @@ use pto_images::promote::{Promotion, Publication, PublicationReport};
 use pto_images::validation::Results;
 use serde::Serialize;
 
-use super::common::{ImageArgs, Kept, RecordArgs, RegistryArgs, going_on, locks, number, typed, upstream};
+use super::common::{ImageArgs, Kept, ReaderArgs, RecordArgs, RegistryArgs, going_on, locks, number, typed, upstream};
 use super::promote::{outcome, promotion_lines};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
@@ -35,6 +35,8 @@ pub struct Args {
     #[command(flatten)]
     registry: RegistryArgs,
     #[command(flatten)]
+    readers: ReaderArgs,
+    #[command(flatten)]
     records: RecordArgs,
 }
 
@@ -56,7 +58,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let repository = args.registry.repository(&config)?;
     let promotion = Promotion {
         records: args.records.records(&cx, Kept::Publication, &image, &repository)?,
-        registry: args.registry.options()?,
+        registry: args.registry.options_for(&args.readers)?,
         upstream: upstream(&cx, &config),
         locks: locks(&cx)?,
     };

@@ -3,7 +3,7 @@
 use pto_images::promote::{Rollback, RollbackReport};
 use serde::Serialize;
 
-use super::common::{ImageArgs, Kept, RecordArgs, RegistryArgs, locks};
+use super::common::{ImageArgs, Kept, ReaderArgs, RecordArgs, RegistryArgs, locks, named, typed};
 use super::promote::seen;
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
@@ -19,6 +19,8 @@ pub struct Args {
     image: ImageArgs,
     #[command(flatten)]
     registry: RegistryArgs,
+    #[command(flatten)]
+    readers: ReaderArgs,
     #[command(flatten)]
     records: RecordArgs,
 }
@@ -41,10 +43,11 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         records: args.records.records(&cx, Kept::Rollback, &image, &repository)?,
         promotion: args.records.publication(&cx, &image, &repository)?,
         repository,
-        registry: args.registry.options()?,
+        registry: args.registry.options_for(&args.readers)?,
         locks: locks(&cx)?,
     };
-    let report = rollback.run(&cx)?;
+    let named = |error| named(error, &image.name, &typed(&args.image.file, &args.registry, &args.records));
+    let report = rollback.run(&cx).map_err(named)?;
     if common.json {
         out::json(&Document { schema: "ptokit.images-rollback/1", report: &report })?;
     } else {
@@ -59,12 +62,12 @@ fn text(report: &RollbackReport) -> String {
         Some(moved) => {
             let from = moved.from.as_ref().map_or("nothing".to_owned(), ToString::to_string);
             lines.push(format!("{} {}", style::good("rolled back"), report.reference));
-            lines.push(format!("  was       {from}"));
+            lines.push(format!("  was       {from}, which publishing that image again makes current"));
         }
         None => lines.push(format!("{} {} is the version before already", style::good("ok"), report.reference)),
     }
     lines.push(format!("  current   {}", report.current));
-    lines.push(format!("  anybody   gets {}", seen(&report.public)));
+    lines.push(format!("  users     get {}", seen(&report.public)));
     lines.extend(report.public.problem.iter().map(|problem| format!("{} {problem}", style::error("error:"))));
     lines.join("\n") + "\n"
 }

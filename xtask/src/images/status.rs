@@ -1,12 +1,12 @@
 //! `images status`.
 
-use pto_context::{Context, counted};
+use pto_context::{Called, Context, counted};
 use pto_images::config::{Config, Image};
 use pto_images::promote::{self, Begun, State, Status, TagFact, Upload, status};
 use pto_images::registry::Client;
 use serde::Serialize;
 
-use super::common::{FileArgs, RecordArgs, RegistryArgs, find_image, typed};
+use super::common::{FileArgs, RecordArgs, RegistryArgs, find_image, named, typed};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
@@ -51,10 +51,10 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let images = chosen.into_iter().map(|image| ask(args, &cx, &client, image)).collect::<Result<Vec<_>, _>>()?;
     let settled = images.iter().all(|image| image.settled);
     if common.json {
-        out::json(&Document { schema: "ptokit.images-status/2", images: &images, settled })?;
+        out::json(&Document { schema: "ptokit.images-status/1", images: &images, settled })?;
     } else {
         let typed = typed(&args.file, &args.registry, &args.records);
-        let texts: Vec<_> = images.iter().map(|image| text(&image.status, &image.name, &typed)).collect();
+        let texts: Vec<_> = images.iter().map(|image| text(&image.status, &image.name, &typed, cx.called())).collect();
         out::text(&texts.join("\n"))?;
     }
     Ok(Outcome::passed_if(settled))
@@ -83,11 +83,12 @@ fn choose<'a>(args: &Args, config: &'a Config) -> Result<Vec<&'a Image>, Failure
 
 fn ask(args: &Args, cx: &Context, client: &Client, image: &Image) -> Result<Shown, Failure> {
     let records = args.records.existing(cx, image, client.repository())?;
-    let status = status(client, &image.names(), &records)?;
+    let named = |error| named(error, &image.name, &typed(&args.file, &args.registry, &args.records));
+    let status = status(client, &image.names(), &records).map_err(named)?;
     Ok(Shown { name: image.name.clone(), settled: status.is_settled(), status })
 }
 
-fn text(status: &Status, image: &str, typed: &str) -> String {
+fn text(status: &Status, image: &str, typed: &str, called: Called) -> String {
     let mut lines = vec![status.reference.clone()];
     lines.push(format!("  current   {}", fact(&status.current, "nothing was published yet")));
     lines.push(format!("  previous  {}", fact(&status.previous, "nothing yet")));
@@ -95,6 +96,8 @@ fn text(status: &Status, image: &str, typed: &str) -> String {
         let what = match temporary.image {
             Upload::Current => "current; only the tag is left over",
             Upload::Previous => "the version before; only the tag is left over",
+            Upload::Pending => "what was begun needs it",
+            Upload::TakenBack => "taken back; only the tag is left over",
             Upload::Superseded => "older than what is current, or was current before; only the tag is left over",
             Upload::NotPromoted => "uploaded and not promoted",
         };
@@ -104,7 +107,7 @@ fn text(status: &Status, image: &str, typed: &str) -> String {
         let at = begun.at.as_ref().map(|at| format!(" ({at})")).unwrap_or_default();
         lines.push(format!("  {:<9} {}{at}", begun.kind.name(), stands(begun)));
     }
-    match next(status, image, typed) {
+    match next(status, image, typed, called) {
         Some(next) => lines.push(format!("{} {next}", style::hint("do:"))),
         None => lines.push(format!("{} nothing is left to do", style::good("ok"))),
     }
@@ -138,15 +141,15 @@ fn stands(begun: &Begun) -> &'static str {
 }
 
 /// What to do next, if anything, with the options that were typed to say where the image is.
-fn next(status: &Status, image: &str, typed: &str) -> Option<String> {
-    let verb = |verb: &str, more: &str| Some(format!("cargo xtask images {verb} {image}{typed}{more}"));
+fn next(status: &Status, image: &str, typed: &str, called: Called) -> Option<String> {
+    let verb = |verb: &str, more: &str| Some(called.spell(&format!("cargo xtask images {verb} {image}{more}{typed}")));
     match status.begun.iter().find(|begun| begun.is_pending()) {
         Some(Begun { outcome: None, state: Some(State::Foreign), .. }) => {
             Some("publish again: a new publication begins from where the tags are".to_owned())
         }
         Some(Begun { state: None, .. }) => verb("publish", " ..."),
-        Some(Begun { kind: promote::Kind::Promotion, .. }) => verb("promote", " --resume --password-stdin"),
-        Some(Begun { kind: promote::Kind::Rollback, .. }) => verb("rollback", " --password-stdin"),
+        Some(Begun { kind: promote::Kind::Promotion, .. }) => verb("promote", " --resume"),
+        Some(Begun { kind: promote::Kind::Rollback, .. }) => verb("rollback", ""),
         None if status.temporary.iter().any(|left| left.image == Upload::NotPromoted) => Some(
             "an upload waits: `images promote` with its records makes it current; if it is not wanted, delete its tag by name in \
              the registry"

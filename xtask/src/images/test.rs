@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use pto_context::{Context, counted};
+use pto_context::{Context, Fault, counted, with_causes};
 use pto_images::config::Image;
 use pto_images::plan::Lock;
-use pto_images::validation::{CaseStatus, CleanedUp, Results, Run, Validation, clean_up, preflight};
+use pto_images::validation::{CaseStatus, CleanedUp, Preflight, Results, Run, Validation, clean_up, preflight};
 use serde::Serialize;
 
 use super::common::{ImageArgs, locks, number};
@@ -63,7 +63,16 @@ struct CleanUpDocument<'a> {
 #[derive(Debug, Serialize)]
 struct PreflightDocument<'a> {
     schema: &'static str,
-    driver: &'a str,
+    image: &'a str,
+    fit: bool,
+    driver: Option<&'a str>,
+    obstacles: Vec<Obstacle>,
+}
+
+#[derive(Debug, Serialize)]
+struct Obstacle {
+    message: String,
+    hint: Option<String>,
 }
 
 /// Runs the verb.
@@ -104,13 +113,36 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
 }
 
 fn preflighting(cx: &Context, image: &Image, common: &Common) -> Result<Outcome, Failure> {
-    let driver = preflight(cx, image)?;
+    let Preflight { driver, obstacles } = preflight(cx, image)?;
+    let outcome = match obstacles.iter().map(pto_images::Error::fault).collect::<Vec<_>>().as_slice() {
+        [] => Outcome::Passed,
+        faults if faults.contains(&Fault::Verdict) => Outcome::Negative,
+        _ => Outcome::Blocked,
+    };
+    let found = |error: &pto_images::Error| Obstacle { message: with_causes(error), hint: error.hint() };
+    let obstacles: Vec<_> = obstacles.iter().map(found).collect();
     if common.json {
-        out::json(&PreflightDocument { schema: "ptokit.images-test/1", driver: &driver })?;
+        let (image, fit, driver) = (image.name.as_str(), obstacles.is_empty(), driver.as_deref());
+        out::json(&PreflightDocument { schema: "ptokit.images-test/1", image, fit, driver, obstacles })?;
     } else {
-        out::text(&format!("{} `{}` can be validated here: driver {driver}\n", style::good("ok"), image.name))?;
+        out::text(&preflight_text(&image.name, driver.as_deref(), &obstacles))?;
     }
-    Ok(Outcome::Passed)
+    Ok(outcome)
+}
+
+fn preflight_text(image: &str, driver: Option<&str>, obstacles: &[Obstacle]) -> String {
+    let mut lines: Vec<_> =
+        obstacles.iter().map(|obstacle| format!("{} {}", style::error("error:"), obstacle.message)).collect();
+    let mut hints: Vec<_> = obstacles.iter().filter_map(|obstacle| obstacle.hint.clone()).collect();
+    hints.dedup();
+    lines.extend(hints.iter().map(|hint| format!("{} {hint}", style::hint("hint:"))));
+    if obstacles.is_empty() {
+        let driver = driver.unwrap_or_default();
+        lines.push(format!("{} `{image}` can be validated here: driver {driver}", style::good("ok")));
+    } else {
+        lines.push(format!("`{image}` cannot be validated here"));
+    }
+    lines.join("\n") + "\n"
 }
 
 fn cleaning(cx: &Context, run: &Run, common: &Common) -> Result<Outcome, Failure> {

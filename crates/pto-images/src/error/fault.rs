@@ -12,6 +12,7 @@ impl Error {
         }
         match self {
             Self::Docker(error) => error.fault(),
+            Self::TakenBack { because, .. } => because.fault(),
             Self::Document { .. }
             | Self::Unread { .. }
             | Self::NoRecords { .. }
@@ -34,6 +35,7 @@ impl Error {
             | Self::OtherPlatform { .. }
             | Self::NotPassed { .. }
             | Self::OtherHost { .. }
+            | Self::HostLacks { .. }
             | Self::DriverUnknown { .. }
             | Self::OtherPlan { .. }
             | Self::OtherConfiguration { .. }

@@ -15,6 +15,7 @@ impl Error {
             Self::Git(error) => return error.hint(),
             Self::Queue(error) => return error.hint(),
             Self::Lock(error) => return error.hint(),
+            Self::TakenBack { because, .. } => return because.hint(),
             // Plans.
             Self::NotPypto { .. } => {
                 "name PyPTO's checkout with `--checkout DIR`, or a commit of PyPTO as `ref` of `pypto` in \
@@ -46,8 +47,8 @@ impl Error {
                 "`cargo xtask images plan` writes one: name the file that its `--lock` names".to_owned()
             }
             // Validations.
-            Self::OtherHost { .. } | Self::DriverUnknown { .. } => {
-                "validate on the host that the configuration names, or change it".to_owned()
+            Self::OtherHost { .. } | Self::HostLacks { .. } | Self::DriverUnknown { .. } => {
+                "validate on the host that the configuration names, or correct the configuration".to_owned()
             }
             Self::OtherPlatform { .. } => "build and test it on a machine of that architecture".to_owned(),
             Self::NoImage { .. } => "build it first".to_owned(),
@@ -70,9 +71,9 @@ impl Error {
             Self::UpstreamUnknown { .. } => "current and previous are as they were; run again".to_owned(),
             Self::NotUploaded { .. } => "nothing was moved; `cargo xtask images publish` uploads it again".to_owned(),
             Self::MovedByOther { .. } => "somebody else published meanwhile, so nothing more was changed; \
-                `cargo xtask images status` shows where the tags lead, and a new publication begins from there"
+                `cargo xtask images status IMAGE` shows where the tags lead, and a new publication begins from there"
                 .to_owned(),
-            Self::Promoted { .. } => "`cargo xtask images rollback` makes the version before current again".to_owned(),
+            Self::Promoted { .. } => "`cargo xtask images rollback IMAGE` makes the version before current again".to_owned(),
             Self::NothingBefore { .. } => {
                 "the second publication of a different image makes a previous version".to_owned()
             }
@@ -85,8 +86,7 @@ impl Error {
                 "`cargo xtask images rollback IMAGE` with the same records finishes it".to_owned()
             }
             Self::Over { .. } => {
-                "`cargo xtask images status` shows what is current; `cargo xtask images publish` begins \
-                another one, and `cargo xtask images rollback` goes back"
+                "`cargo xtask images status IMAGE` shows what is current; `cargo xtask images publish IMAGE` begins another one"
                     .to_owned()
             }
             Self::NoRecords { .. } => "name the directory that `cargo xtask images publish` wrote".to_owned(),
@@ -97,19 +97,19 @@ impl Error {
             }
             Self::Document { form: Form::Record, file, .. } => format!(
                 "take another copy of it, or move it away: `mv {0} {0}.broken`; what is published is in the registry, and \
-                 `cargo xtask images status` shows it",
+                 `cargo xtask images status IMAGE` shows it",
                 file.display()
             ),
             // Registries.
             Self::Registry(failed) => return registry_hint(&failed.problem),
             Self::NoProxy => "look at `PYPTO_DOCKER_PROXY`".to_owned(),
             Self::Contradiction { .. } => {
-                "something between here and the registry answers in its place; `cargo xtask images status` says how it stands, \
+                "something between here and the registry answers in its place; `cargo xtask images status IMAGE` says how it stands, \
                  and what to do"
                     .to_owned()
             }
             Self::NotKept { .. } => {
-                "the registry may be read-only or full; `cargo xtask images status` says how it stands, and what to do".to_owned()
+                "the registry may be read-only or full; `cargo xtask images status IMAGE` says how it stands, and what to do".to_owned()
             }
             // Files.
             Self::Unread { .. } => "name the file that the step before has written".to_owned(),

@@ -64,12 +64,18 @@ pub enum Error {
     /// The host is not the one that the configuration names.
     #[error("{what} is `{found}`, expected `{expected}`")]
     OtherHost {
-        /// `the driver`, `the runner`.
+        /// `the driver`, `the runner`, `the processor`.
         what: &'static str,
         /// What is here.
         found: String,
         /// By the configuration.
         expected: String,
+    },
+    /// The host lacks something that a validation needs.
+    #[error("this host has no {what}")]
+    HostLacks {
+        /// What is missing.
+        what: String,
     },
     /// The commit that is checked out is to be built, and is not one of PyPTO.
     #[error("`{}`{} is not a checkout of PyPTO: its commit has no `{}`", .dir.display(), cloned(.origin.as_deref()), .missing.join("` and no `"))]
@@ -240,6 +246,15 @@ pub enum Error {
     Promoted {
         /// The tag that users pull.
         tag: String,
+    },
+    /// A promotion could not be finished, and was taken back.
+    #[error("the promotion to `{tag}` was taken back")]
+    TakenBack {
+        /// The tag that users pull.
+        tag: String,
+        /// Why it could not be finished.
+        #[source]
+        because: Box<Self>,
     },
     /// There is no version before to go back to.
     #[error("`{tag}` does not exist, so there is nothing to go back to")]

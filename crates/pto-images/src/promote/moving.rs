@@ -144,7 +144,7 @@ impl<'a> Run<'a> {
     }
 
     /// Takes back what was moved. `current` is not touched: once it was moved, going back is a rollback.
-    pub(super) fn undo(mut self, because: Option<Error>) -> Result<PromotionReport, Error> {
+    pub(super) fn undo(mut self) -> Result<PromotionReport, Error> {
         let names = self.record.names();
         let was_previous = self.before.previous.clone();
         let state = self.state()?;
@@ -165,11 +165,7 @@ impl<'a> Run<'a> {
         }
         self.state()?;
         self.begin(Step::TakenBack)?;
-        let report = self.conclude(Outcome::TakenBack, None)?;
-        match because {
-            Some(error) => Err(error),
-            None => Ok(report),
-        }
+        self.conclude(Outcome::TakenBack, None)
     }
 
     /// Deletes a `previous` that did not exist before. Where the registry cannot delete a tag it stays, which does no harm: it

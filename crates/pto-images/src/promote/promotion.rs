@@ -64,16 +64,20 @@ impl Promotion {
         if let Some(outcome) = run.record.outcome() {
             return self.tidy(run, outcome, action);
         }
-        let Some(commit) = commit else { return run.undo(None) };
+        let Some(commit) = commit else { return run.undo() };
         // Once taking back was begun, it is finished. If the tags lead where they were to lead all the same, there is nothing to
         // take back.
         if run.record.is_being_taken_back() && run.state()? != State::Done {
-            return run.undo(None);
+            return run.undo();
         }
         match self.upstream.check(cx, &commit) {
             Ok(()) => {}
             // A promotion that is half done is taken back; one that is done stays.
-            Err(stale @ Error::Stale { .. }) if run.state()? != State::Done => return run.undo(Some(stale)),
+            Err(stale @ Error::Stale { .. }) if run.state()? != State::Done => {
+                let tag = run.record.tag.clone();
+                run.undo()?;
+                return Err(Error::TakenBack { tag, because: Box::new(stale) });
+            }
             Err(Error::Stale { .. }) => {}
             Err(error) => return Err(error),
         }

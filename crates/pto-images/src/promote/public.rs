@@ -1,4 +1,4 @@
-//! What users without a login see of a published image.
+//! What users see of a published image: those without a login, or those with one where only they read.
 
 use pto_context::Context;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::registry::{Client, Digest, Options, Platform, Problem, Repository};
 
-/// What an anonymous client gets when it asks for a tag.
+/// What a client of its users gets when it asks for a tag: an anonymous one, unless [`Options::private`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Public {
     /// Where the tag leads; `None` if the client gets nothing.
@@ -18,7 +18,7 @@ pub struct Public {
 }
 
 impl Public {
-    /// Asks without a login. What goes wrong is part of the answer.
+    /// Asks as users do. What goes wrong is part of the answer.
     ///
     /// # Errors
     /// The client cannot be made, or the user interrupts.
@@ -29,15 +29,23 @@ impl Public {
         tag: &str,
         expected: &Digest,
     ) -> Result<Self, Error> {
-        let options = Options { credentials: None, ..options.clone() };
+        let credentials = options.credentials.clone().filter(|_| options.private);
+        let options = Options { credentials, ..options.clone() };
+        let private = options.private;
         let client = Client::new(cx, repository.clone(), options)?;
         let nothing = |problem: String| Self { digest: None, platforms: Vec::new(), problem: Some(problem) };
         let manifest = match client.manifest(tag) {
             Ok(Some(manifest)) => manifest,
+            Ok(None) if private => return Ok(nothing(format!("`{tag}` does not exist"))),
             Ok(None) => return Ok(nothing(format!("`{tag}` does not exist for anonymous clients"))),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(Error::Registry(failed)) if matches!(failed.problem, Problem::Denied { .. }) => {
-                return Ok(nothing(format!("`{repository}` is not public: make it readable without a login")));
+                return Ok(nothing(match private {
+                    true => format!("this login may not read `{repository}`"),
+                    false => {
+                        format!("`{repository}` is not public: make it readable without a login, or say `--private`")
+                    }
+                }));
             }
             Err(error) => return Ok(nothing(error.to_string())),
         };

@@ -57,12 +57,10 @@ impl Rollback {
     /// Whatever went wrong, `current` leads where it led or to the version before: run again.
     pub fn run(&self, cx: &Context) -> Result<RollbackReport, Error> {
         let _lock = lock(&self.locks, &self.repository, &self.names)?;
-        match self.records.load()? {
-            Some(record) if record.outcome().is_some() => self.records.set_aside()?,
-            Some(record) if record.kind != Kind::Rollback => {
-                return Err(self.records.begun(record.kind));
-            }
-            _ => {}
+        let earlier = self.records.load()?;
+        let is_over = earlier.as_ref().is_some_and(|record| record.outcome().is_some());
+        if let Some(record) = earlier.filter(|record| !is_over && record.kind != Kind::Rollback) {
+            return Err(self.records.begun(record.kind));
         }
         if let Some(promotion) = &self.promotion {
             self.check_not_half_way(cx, promotion)?;
@@ -74,6 +72,9 @@ impl Rollback {
         let tags = Tags { client: &client, witness: Some(previous) };
         let now = tags.read(current)?;
         let from = now.as_ref().map(|manifest| manifest.digest().clone());
+        if is_over {
+            self.records.set_aside()?;
+        }
         let mut record = self.record(now.as_ref(), &version_before)?;
         let moved = if from.as_ref() == Some(version_before.digest()) {
             None

@@ -59,6 +59,10 @@ pub enum Upload {
     Current,
     /// It is the version before: only the tag is left over.
     Previous,
+    /// The promotion that was begun needs it.
+    Pending,
+    /// Its promotion was taken back: only the tag is left over.
+    TakenBack,
     /// It was built before the current one, or was current itself once: it is not to be promoted any more.
     Superseded,
     /// It was not promoted, as far as can be known.
@@ -101,8 +105,13 @@ impl Begun {
         !self.over && !is_passed
     }
 
-    fn has_promoted(&self, digest: &Digest) -> bool {
-        self.candidate.as_ref() == Some(digest) && self.outcome == Some(Outcome::Promoted)
+    /// What became of its candidate.
+    fn upload(&self) -> Upload {
+        match self.outcome {
+            Some(Outcome::Promoted) => Upload::Superseded,
+            Some(Outcome::TakenBack) => Upload::TakenBack,
+            None => Upload::Pending,
+        }
     }
 }
 
@@ -124,16 +133,14 @@ pub fn status(client: &Client, names: &Names, records: &[Records]) -> Result<Sta
     for tag in tags.iter().filter(|tag| names.is_temporary(tag)) {
         let Some(manifest) = client.manifest(tag)? else { continue };
         let digest = manifest.digest().clone();
-        let image = if now.current.as_ref() == Some(&digest) {
-            Upload::Current
-        } else if now.previous.as_ref() == Some(&digest) {
-            Upload::Previous
-        } else if begun.iter().any(|begun| begun.has_promoted(&digest))
-            || is_older(&client.facts(&manifest)?, current.as_ref())
-        {
-            Upload::Superseded
-        } else {
-            Upload::NotPromoted
+        let recorded = begun.iter().find(|begun| begun.candidate.as_ref() == Some(&digest)).map(Begun::upload);
+        let image = match recorded {
+            Some(Upload::Pending) => Upload::Pending,
+            _ if now.current.as_ref() == Some(&digest) => Upload::Current,
+            _ if now.previous.as_ref() == Some(&digest) => Upload::Previous,
+            Some(upload) => upload,
+            None if is_older(&client.facts(&manifest)?, current.as_ref()) => Upload::Superseded,
+            None => Upload::NotPromoted,
         };
         temporary.push(TemporaryFact { tag: tag.clone(), digest, image });
     }

@@ -7,7 +7,7 @@ use pto_store::Lock;
 use super::names::Names;
 use crate::error::Error;
 use crate::locks::try_lock;
-use crate::registry::{Client, Digest, Manifest, Repository, wait};
+use crate::registry::{Client, Digest, Manifest, Repository};
 
 /// Keeps other processes of this machine from moving the same image's tags.
 ///
@@ -69,7 +69,7 @@ impl Tags<'_> {
                 Ok(()) if tries <= limits.attempts => {}
                 Ok(()) => return Err(Error::NotKept { tag: tag.to_owned() }),
                 Err(failed) if failed.problem.may_pass() && tries < limits.attempts => {
-                    wait(limits.pause(tries, &failed.problem))?;
+                    self.client.rest(&failed, tries)?;
                 }
                 Err(mut failed) => {
                     failed.tries = tries;

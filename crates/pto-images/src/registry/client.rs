@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use pto_context::{Context, interrupt};
+use pto_context::{Context, Event, interrupt};
 use pto_docker::Credentials;
 use serde::Deserialize;
 use ureq::http::Request;
@@ -48,6 +48,7 @@ pub enum Deletion {
 /// A client for one repository.
 #[derive(Debug)]
 pub struct Client {
+    cx: Context,
     agent: Agent,
     repository: Repository,
     options: Options,
@@ -118,7 +119,7 @@ impl Client {
             // A digest is that of the bytes as the registry keeps them.
             .accept_encoding("identity")
             .build();
-        Ok(Self { agent: config.new_agent(), repository, options, authorization: Mutex::default() })
+        Ok(Self { cx: cx.clone(), agent: config.new_agent(), repository, options, authorization: Mutex::default() })
     }
 
     /// The repository.
@@ -246,7 +247,7 @@ impl Client {
             match self.once(ask).and_then(&read) {
                 Ok(answer) => return Ok(answer),
                 Err(problem) if problem.may_pass() && tries < self.options.limits.attempts => {
-                    wait(self.options.limits.pause(tries, &problem))?;
+                    self.rest(&self.failed(ask, problem, 1), tries)?;
                     tries += 1;
                 }
                 Err(problem) => return Err(self.failed(ask, problem, tries).into()),
@@ -301,6 +302,15 @@ impl Client {
         }
         let token = serde_json::from_slice::<TokenReply>(&reply.body).ok().and_then(TokenReply::into_token);
         token.ok_or_else(|| Problem::Malformed("the token service answered no token".to_owned()))
+    }
+
+    /// Waits before the next try, after this many, and says so: it may take a minute.
+    pub(crate) fn rest(&self, failed: &RequestFailed, tries: u32) -> Result<(), Error> {
+        let limits = &self.options.limits;
+        let pause = limits.pause(tries, &failed.problem);
+        let message = format!("{failed}; trying again in {pause:?} ({} of {})", tries + 1, limits.attempts);
+        self.cx.emit(Event::Warning { message });
+        wait(pause)
     }
 
     fn failed(&self, ask: &Ask<'_>, problem: Problem, tries: u32) -> RequestFailed {

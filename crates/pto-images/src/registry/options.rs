@@ -64,6 +64,8 @@ pub struct Options {
     pub plain_http: PlainHttp,
     /// The proxy for a registry on another machine; `None` to ask it directly, whatever the environment says.
     pub proxy: Option<String>,
+    /// Whether only users with a login read there: what is published is then looked at with this one, else without any.
+    pub private: bool,
     /// How often and how long to try.
     pub limits: Limits,
 }

@@ -1,6 +1,6 @@
 //! How a case went, judged by the files that it wrote.
 
-use std::io::{BufRead as _, Read as _};
+use std::io::{BufRead as _, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use pto_context::files;
@@ -57,7 +57,10 @@ fn problem(case: &Case, work: &Path, ended: &Output) -> Option<String> {
                 "it ended with code {code}, which is Docker's: its log says why the container did not begin"
             ));
         }
-        code => return Some(format!("it ended with code {}", shortened(code))),
+        code => {
+            let said = last_line(&work.join(case.log())).map(|line| format!("; its log ends with: {line}"));
+            return Some(format!("it ended with code {}{}", shortened(code), said.unwrap_or_default()));
+        }
     }
     let says_pass = match says_pass(&work.join(case.log())) {
         Ok(says_pass) => says_pass,
@@ -72,6 +75,18 @@ fn shortened(words: &str) -> String {
         Some((end, _)) => format!("{}...", &words[..end]),
         None => words.to_owned(),
     }
+}
+
+/// The last line of a log that says something.
+fn last_line(log: &Path) -> Option<String> {
+    const END: u64 = 4 << 10;
+    let mut log = files::open_regular(log).ok()?;
+    let length = log.metadata().ok()?.len();
+    log.seek(SeekFrom::Start(length.saturating_sub(END))).ok()?;
+    let mut bytes = Vec::new();
+    log.take(END).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(shortened)
 }
 
 /// Whether a line of a log says [`PASS`]. Reads in parts, since a log or one of its lines may be larger than memory.
@@ -116,6 +131,22 @@ mod tests {
         assert!(found().contains("what it said is not known"), "{}", found());
         fs_err::write(dir.path().join("doctor.log"), "").unwrap();
         assert_eq!(found(), "");
+    }
+
+    #[test]
+    fn a_failure_says_how_its_log_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let case = Case { name: "doctor", says_pass: false, script: String::new() };
+        let ended = pto_process::Invocation::new("true").run(&pto_test::machine()).unwrap();
+        let found = || problem(&case, dir.path(), &ended).unwrap();
+        fs_err::write(dir.path().join("doctor.code"), "1\n").unwrap();
+        assert_eq!(found(), "it ended with code 1");
+        for (log, said) in [("one\nfail driver\n\n", "fail driver"), ("\u{fffd}\nend", "end")] {
+            fs_err::write(dir.path().join("doctor.log"), format!("{}{log}", "x".repeat(10_000))).unwrap();
+            assert_eq!(found(), format!("it ended with code 1; its log ends with: {said}"));
+        }
+        fs_err::write(dir.path().join("doctor.log"), "x".repeat(10_000)).unwrap();
+        assert!(found().len() < 1100, "{}", found());
     }
 
     #[test]

@@ -12,6 +12,6 @@ mod results;
 mod run;
 
 pub use clean_up::{CleanedUp, clean_up};
-pub use preflight::preflight;
+pub use preflight::{Preflight, preflight};
 pub use results::{CaseResult, CaseStatus, Results};
 pub use run::{Run, Validation};

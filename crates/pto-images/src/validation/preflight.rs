@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use pto_context::places::driver_root;
-use pto_context::{Context, files};
+use pto_context::{Context, Fault, files};
 use pto_docker::Docker;
+use pto_platform::Machine;
 use pto_platform::files::parse_driver_info;
 use pto_process::{Invocation, Output};
 
@@ -14,31 +15,55 @@ use crate::error::Error;
 
 /// The workflow's name for the runner on this host.
 const RUNNER_VARIABLE: &str = "RUNNER_NAME";
+/// The runtime of Docker that gives containers their cards.
+const RUNTIME: &str = "ascend";
 /// How long the queue's client may take to print its help.
 const HELP: Duration = Duration::from_secs(60);
 /// Far above any file with a driver's version.
 const LARGEST: u64 = 1 << 20;
 
-/// Checks everything that a validation needs of its host, and returns the driver's version. Reserves no card.
+/// What keeps a host from validating an image, and the driver that results would be of.
+#[derive(Debug)]
+pub struct Preflight {
+    /// The driver's version, if it is the one that the configuration names.
+    pub driver: Option<String>,
+    /// Everything that is in the way; nothing if the image can be validated here.
+    pub obstacles: Vec<Error>,
+}
+
+/// Looks at everything that a validation needs of its host. Reserves no card.
 ///
 /// # Errors
-/// The host is not the one that the configuration names, or lacks something.
-pub fn preflight(cx: &Context, image: &Image) -> Result<String, Error> {
-    let driver = host(cx, image)?;
-    require_queue(cx)?;
+/// [`Error::Interrupted`]; whatever else cannot be found out is an obstacle.
+pub fn preflight(cx: &Context, image: &Image) -> Result<Preflight, Error> {
+    let (driver, other_host) = match host(cx, image) {
+        Ok(driver) => (Some(driver), None),
+        Err(error) => (None, Some(error)),
+    };
+    let checks = [require_engine(cx, image), require_queue(cx), require_devices(cx, image)];
+    let obstacles: Vec<_> = other_host.into_iter().chain(checks.into_iter().filter_map(Result::err)).collect();
+    match obstacles.iter().any(|obstacle| obstacle.fault() == Fault::Interrupt) {
+        true => Err(Error::Interrupted),
+        false => Ok(Preflight { driver, obstacles }),
+    }
+}
+
+/// Checks that the engine starts images for this processor, with cards.
+fn require_engine(cx: &Context, image: &Image) -> Result<(), Error> {
     let info = Docker::new(cx)?.info()?;
-    if !info.has_ascend_runtime() {
-        return Err(other_host("the list of Docker's runtimes", info.runtimes.join(", "), "ascend"));
+    let machine = |name: &str| name.parse::<Machine>().ok();
+    if let Some(found) = info.architecture.filter(|found| machine(found) != machine(&image.architecture)) {
+        return Err(other_host("the processor", found, &image.architecture));
     }
+    match info.runtimes.iter().any(|runtime| runtime == RUNTIME) {
+        true => Ok(()),
+        false => Err(lacks(format!("Docker runtime `{RUNTIME}`, only `{}`", info.runtimes.join("`, `")))),
+    }
+}
+
+fn require_devices(cx: &Context, image: &Image) -> Result<(), Error> {
     let missing: Vec<_> = image.devices.iter().filter(|device| !files::exists(cx, device)).cloned().collect();
-    if !missing.is_empty() {
-        return Err(other_host(
-            "the device list",
-            format!("none of {}", missing.join(", ")),
-            &image.devices.join(", "),
-        ));
-    }
-    Ok(driver)
+    if missing.is_empty() { Ok(()) } else { Err(lacks(format!("`{}`", missing.join("` and no `")))) }
 }
 
 /// The driver's version, if this is the host that the configuration names.
@@ -65,10 +90,12 @@ fn require_queue(cx: &Context) -> Result<(), Error> {
     let said = format!("{}{}", help.stdout.text(), help.stderr.text());
     match ["--find", "--kill"].into_iter().find(|option| !said.contains(option)) {
         None => Ok(()),
-        Some(option) => {
-            Err(other_host("`task-submit`", "an older one, by its `--help`".to_owned(), &format!("`{option}`")))
-        }
+        Some(option) => Err(lacks(format!("`{QUEUE}` with `{option}`, by its `--help`"))),
     }
+}
+
+fn lacks(what: String) -> Error {
+    Error::HostLacks { what }
 }
 
 fn other_host(what: &'static str, found: String, expected: &str) -> Error {
