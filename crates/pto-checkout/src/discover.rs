@@ -25,7 +25,7 @@ impl GitDirs {
     /// None does, or its `.git` leads nowhere.
     pub fn find(dir: &Path) -> Result<Self, Error> {
         let not_one = || Error::NotACheckout { dir: dir.to_owned() };
-        let start = dir.canonicalize().map_err(|_| not_one())?;
+        let start = dir.canonicalize().map_err(|_| Error::NoDirectory { dir: dir.to_owned() })?;
         let root = start.ancestors().find(|dir| dir.join(".git").exists() || dir.join(".git").is_symlink());
         Self::at(root.ok_or_else(not_one)?.to_owned())
     }

@@ -7,6 +7,12 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// There is nothing at all.
+    #[error("there is no directory `{}`", .dir.display())]
+    NoDirectory {
+        /// The directory that was asked about.
+        dir: PathBuf,
+    },
     /// There is no work tree of git's.
     #[error("`{}` is in no git checkout: there is no `.git` in it or above it", .dir.display())]
     NotACheckout {
@@ -88,7 +94,7 @@ impl Error {
     /// What to do about it, for people; `None` if the error says all.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::NotACheckout { .. } => {
+            Self::NoDirectory { .. } | Self::NotACheckout { .. } => {
                 "name the checkout: `--pypto-src DIR` or `export PYPTO_SRC=/path/to/pypto`".to_owned()
             }
             Self::Dangling { .. } => {

@@ -218,6 +218,8 @@ fn what_is_no_checkout_is_said() {
     let cx = project.cx();
     let none = project.home();
     assert!(matches!(Checkout::open(&cx, &none), Err(Error::NotACheckout { dir }) if dir == none));
+    let gone = none.join("gone");
+    assert!(matches!(Checkout::open(&cx, &gone), Err(Error::NoDirectory { dir }) if dir == gone));
     let linked = project.worktree("feature");
     fs_err::remove_dir_all(project.checkout()).unwrap();
     let refused = Checkout::open(&cx, &linked).unwrap_err();

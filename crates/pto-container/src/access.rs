@@ -97,18 +97,16 @@ pub struct DeviceAccess {
 }
 
 impl DeviceAccess {
-    /// The access that is asked for, on this engine and host. `needs_driver` refuses a privileged container on a host without a
-    /// driver to mount.
+    /// The access that is asked for, on this engine and host.
     ///
     /// # Errors
-    /// The engine does not know the runtime that was asked for; a privileged container would have no driver.
+    /// The engine does not know the runtime that was asked for.
     pub(crate) fn choose(
         cx: &Context,
         info: &DockerInfo,
         asked: Access,
         series: Series,
         cards: &[u32],
-        needs_driver: bool,
     ) -> Result<Self, Error> {
         let mode = match (asked, info.has_ascend_runtime()) {
             (Access::Auto | Access::Ascend, true) => Mode::Ascend,
@@ -118,7 +116,7 @@ impl DeviceAccess {
         };
         let mounts = match mode {
             Mode::Ascend | Mode::None => Vec::new(),
-            Mode::Privileged => host_mounts(cx, needs_driver)?,
+            Mode::Privileged => host_mounts(cx),
         };
         let inside = |first: &u32| if mode == Mode::Ascend { 0 } else { *first };
         let links = if mode == Mode::None { &[] } else { series.link_devices() };
@@ -189,15 +187,13 @@ fn warn_of_missing(cx: &Context, info: &DockerInfo, missing: &[&&str]) {
     cx.emit(Event::Warning { message });
 }
 
-fn host_mounts(cx: &Context, needs_driver: bool) -> Result<Vec<Mount>, Error> {
+fn host_mounts(cx: &Context) -> Vec<Mount> {
     let root = driver_root(cx);
     let mut mounts = Vec::new();
     if files::is_dir(cx, &root) {
         mounts.push(Mount::bind(&root, DRIVER_ROOT).readonly());
-    } else if needs_driver {
-        return Err(Error::NoDriver { root });
     }
     let tools = MANAGEMENT.iter().map(Path::new).filter(|tool| files::exists(cx, tool));
     mounts.extend(tools.map(|tool| Mount::bind(tool, tool).readonly()));
-    Ok(mounts)
+    mounts
 }

@@ -1,16 +1,49 @@
 //! Build arguments that users give besides ours.
 
+use std::path::Path;
+
+use pto_context::files;
+
 use crate::error::Error;
 
 /// The argument with the base's digest, which may be known only after a pull.
 pub(crate) const DIGEST: &str = "CANN_DIGEST";
+/// Arguments that Docker knows by itself, in either case.
+const PREDEFINED: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY", "SOURCE_DATE_EPOCH"];
+/// How those begin that BuildKit knows by itself.
+const BUILDKIT: &str = "BUILDKIT_";
+
+/// Far more than any Dockerfile has.
+const LARGEST: u64 = 4 << 20;
+
+/// The arguments that a Dockerfile declares.
+pub(crate) fn declared(dockerfile: &Path) -> Result<Vec<String>, Error> {
+    let bytes = files::bytes(dockerfile, LARGEST).map_err(Error::Dockerfile)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let names = text.lines().filter_map(|line| line.trim_start().strip_prefix("ARG "));
+    let names = names.flat_map(str::split_whitespace).filter_map(|name| name.split('=').next());
+    Ok(names.map(str::to_owned).collect())
+}
 
 /// The arguments of `given`, `NAME=VALUE`, that are not among our `own`. One of our own with another value is refused: Docker would
-/// silently take one of the two.
-pub(crate) fn further(given: &[String], own: &[String], digest: Option<&str>) -> Result<Vec<String>, Error> {
+/// silently take one of the two. So is one that is not `declared`: Docker would build without it, from a branch perhaps.
+pub(crate) fn further(
+    given: &[String],
+    own: &[String],
+    digest: Option<&str>,
+    declared: &[String],
+) -> Result<Vec<String>, Error> {
+    let is_known = |name: &str| {
+        declared.iter().any(|known| known == name)
+            || PREDEFINED.iter().any(|known| known.eq_ignore_ascii_case(name))
+            || name.starts_with(BUILDKIT)
+    };
     let mut further = Vec::new();
     for pair in given {
         let (name, asked) = pair.split_once('=').unwrap_or((pair, ""));
+        if !is_known(name) {
+            return Err(Error::UnknownArgument { name: name.to_owned(), known: declared.to_vec() });
+        }
         let needed = match own.iter().filter_map(|own| own.split_once('=')).find(|(own, _)| *own == name) {
             Some((_, needed)) => needed,
             None if name == DIGEST => digest.unwrap_or("that of the base's tag"),

@@ -87,8 +87,9 @@ pub struct BuildPlan {
     pub base: String,
     /// The base's digest, if it is known.
     pub digest: Option<String>,
-    /// The checks of the host that fail, without the skipped ones.
+    /// The checks of the host that fail, with the skipped ones.
     pub findings: Vec<Finding>,
+    skip: Vec<CheckId>,
     docker: Docker,
     words: Vec<String>,
     proxies: Proxies,
@@ -123,9 +124,7 @@ impl BuildPlan {
             return Err(Error::Unfit { findings: vec![finding] });
         }
         let free = disk::free(cx, &docker, &info).filter(|&free| free < disk::NEEDED);
-        let room = free
-            .map(|free| no_room(free, disk::NEEDED, TO_FETCH, &info))
-            .filter(|finding| !request.skip.contains(&finding.check));
+        let room = free.map(|free| no_room(free, disk::NEEDED, TO_FETCH, &info));
         let mut words = builder(&docker)?;
         let mut arg = |option: &str, value: String| words.extend([option.to_owned(), value]);
         arg("--target", stage.to_string());
@@ -138,11 +137,22 @@ impl BuildPlan {
             format!("PTOKIT_BINARY={}", binary.display()),
         ];
         let digest = request.cann_digest.clone().map(name::digest).transpose()?;
-        let further = arguments::further(&request.args, &own, digest.as_deref())?;
+        let further = arguments::further(
+            &request.args,
+            &own,
+            digest.as_deref(),
+            &arguments::declared(&context.join(DOCKERFILE))?,
+        )?;
         own.into_iter().chain(further).for_each(|pair| arg("--build-arg", pair));
         request.labels.iter().for_each(|pair| arg("--label", pair.clone()));
         request.network.iter().for_each(|network| arg("--network", network.clone()));
-        Ok(Self { tag, base, digest, findings: room.into_iter().collect(), docker, words, proxies, context })
+        let (findings, skip) = (room.into_iter().collect(), request.skip.clone());
+        Ok(Self { tag, base, digest, findings, skip, docker, words, proxies, context })
+    }
+
+    /// The checks of the host that fail, without the skipped ones.
+    pub fn refusals(&self) -> Vec<Finding> {
+        self.findings.iter().filter(|finding| !self.skip.contains(&finding.check)).cloned().collect()
     }
 
     /// The command that fetches the base, to find out its digest; `None` if the digest was named.
@@ -165,8 +175,9 @@ impl BuildPlan {
     /// # Errors
     /// The host has no room for it, the base cannot be fetched, or the build fails.
     pub fn run(&self, mut on_line: impl FnMut(Stream, &str)) -> Result<Image, Error> {
-        if !self.findings.is_empty() {
-            return Err(Error::Unfit { findings: self.findings.clone() });
+        let findings = self.refusals();
+        if !findings.is_empty() {
+            return Err(Error::Unfit { findings });
         }
         let digest = match (&self.digest, self.pull()) {
             (Some(digest), _) => digest.clone(),
@@ -177,7 +188,7 @@ impl BuildPlan {
             }
         };
         self.docker.run_streaming(&self.command(&digest), &self.tag, on_line)?;
-        self.docker.image(&self.tag)?.ok_or_else(|| Error::NoImage { image: self.tag.clone() })
+        self.docker.image(&self.tag)?.ok_or_else(|| Error::NoImage { image: self.tag.clone(), build: None })
     }
 
     fn digest_of_base(&self) -> Result<String, Error> {

@@ -108,6 +108,7 @@ impl Subject<'_> {
         if is_local(self.docker) {
             findings.extend(self.disk());
             findings.extend(self.cards());
+            findings.extend(self.driver());
             // Without an NPU no driver is used.
             findings.extend((self.access.mode != Mode::None).then(|| self.pair()).flatten());
         }
@@ -157,6 +158,19 @@ impl Subject<'_> {
             },
             remedy: "`npu-smi info` lists the cards; a container without NPUs: `--device-access none` and no card"
                 .to_owned(),
+        })
+    }
+
+    /// The driver that a privileged container gets from this host, since its image has none.
+    fn driver(&self) -> Option<Finding> {
+        let root = driver_root(self.cx);
+        (self.access.mode == Mode::Privileged && !files::is_dir(self.cx, &root)).then(|| Finding {
+            check: CheckId::Card,
+            found: format!(
+                "there is no driver in `{}`, which a privileged container needs from this host",
+                root.display()
+            ),
+            remedy: "install the NPU driver, or name its directory: `export ASCEND_DRIVER_ROOT=DIR`".to_owned(),
         })
     }
 

@@ -73,17 +73,13 @@ pub enum Error {
         /// Those it knows.
         known: Vec<String>,
     },
-    /// There is no driver to mount.
-    #[error("there is no driver in `{}`, which a privileged container needs from this host", .root.display())]
-    NoDriver {
-        /// Where it was looked for.
-        root: PathBuf,
-    },
     /// The image is not here and no registry has it.
     #[error("there is no image `{image}` on this machine, and its name leads to no registry")]
     NoImage {
         /// The image.
         image: String,
+        /// The command that builds it, if it is one that is built here.
+        build: Option<String>,
     },
     /// Checks of the host failed.
     #[error("this host is not fit for it: {}", found(.findings))]
@@ -173,6 +169,17 @@ pub enum Error {
         /// What was given.
         digest: String,
     },
+    /// A build argument that the Dockerfile does not have.
+    #[error("the image has no build argument `{name}`")]
+    UnknownArgument {
+        /// Its name.
+        name: String,
+        /// Those of the Dockerfile.
+        known: Vec<String>,
+    },
+    /// The Dockerfile cannot be read.
+    #[error("cannot read the Dockerfile")]
+    Dockerfile(#[source] std::io::Error),
     /// A build argument contradicts the option that sets it.
     #[error("the build argument `{name}` is `{asked}` and has to be `{needed}`")]
     OtherArgument {
@@ -222,7 +229,7 @@ impl Error {
             Self::CardsWithoutAccess { .. } => {
                 "leave the cards out, or `--device-access none` and `PYPTO_DEVICE_ACCESS`".to_owned()
             }
-            Self::CardTwice { .. } | Self::BadSize { .. } | Self::Archive(_) => return None,
+            Self::CardTwice { .. } | Self::BadSize { .. } | Self::Archive(_) | Self::Dockerfile(_) => return None,
             Self::BadProxy => "give it with `--proxy`, or with `PYPTO_DOCKER_PROXY` if a password is in it".to_owned(),
             Self::NotText { .. } => "rename it, or use a checkout elsewhere".to_owned(),
             Self::BadVariable { variable, .. } => format!("`unset {variable}`, or give it one of these values"),
@@ -236,15 +243,13 @@ impl Error {
                  ends every running container; or choose `privileged`, which exposes all devices of this host"
                     .to_owned()
             }
-            Self::NoDriver { .. } => {
-                "install the NPU driver, or name its directory: `export ASCEND_DRIVER_ROOT=DIR`; for a \
-                 container without NPUs: `--device-access none` and no card"
-                    .to_owned()
+            Self::NoImage { build: Some(build), .. } => {
+                format!("build it: `{build}`; or name a published one: `--image HOST/PATH:TAG`")
             }
-            Self::NoImage { .. } => {
-                "build it: `cargo xtask container build a3` (or `a5`); or name a published one: `export PYPTO_IMAGE=...`"
-                    .to_owned()
+            Self::NoImage { build: None, .. } => {
+                "`docker images` lists those that are here; a published one is named `HOST/PATH:TAG`".to_owned()
             }
+            Self::UnknownArgument { known, .. } => format!("it has {}", known.join(", ")),
             Self::Unfit { findings } => remedies(findings),
             Self::Differs { has_image: false, differences, .. } => {
                 let own = differences.iter().find(|difference| difference.what == "image");
@@ -308,7 +313,6 @@ impl Error {
             Self::Lock(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Differs { .. } | Self::NoRecord { .. } => Fault::Verdict,
             Self::NoAscendRuntime { .. }
-            | Self::NoDriver { .. }
             | Self::NoImage { .. }
             | Self::Unfit { .. }
             | Self::NotEnterable { .. }
@@ -332,6 +336,8 @@ impl Error {
             | Self::NotSent { .. }
             | Self::BadDigest { .. }
             | Self::OtherArgument { .. }
+            | Self::UnknownArgument { .. }
+            | Self::Dockerfile(_)
             | Self::NoBuildFile { .. }
             | Self::NoDigest { .. }
             | Self::Checkout(_) => Fault::Input,

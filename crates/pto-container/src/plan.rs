@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use pto_context::{Context, Event};
 use pto_docker::Docker;
-use pto_platform::docker::DockerInfo;
 use pto_process::Invocation;
 
 use crate::access::DeviceAccess;
-use crate::checks::{CheckId, Finding, Subject};
+use crate::checks::{Finding, Subject};
 use crate::configuration::Configuration;
 use crate::create::{Creation, create, trust};
 use crate::disk;
@@ -41,6 +40,8 @@ pub struct Plan {
     pub(crate) command: Vec<OsString>,
     pub(crate) request: Request,
     pub(crate) has_image: bool,
+    /// The command that builds the image, unless another one was named.
+    build: Option<String>,
 }
 
 impl Plan {
@@ -54,7 +55,12 @@ impl Plan {
         let info = docker.info()?;
         let image = docker.image(&settings.image)?;
         let series = request.series;
-        let access = access(cx, &docker, &info, request, &settings)?;
+        if !disk::is_local(&docker) {
+            let message =
+                "the Docker engine is on another machine: cards and mounts are that machine's, and are not checked";
+            cx.emit(Event::Warning { message: message.to_owned() });
+        }
+        let access = DeviceAccess::choose(cx, &info, settings.access, series, &request.cards)?;
         let sources = Sources::find(cx, request, &settings.name)?;
         let id = image.as_ref().and_then(|image| image.id.as_deref());
         let configuration = Configuration::new(&settings, id, &sources, &access);
@@ -82,6 +88,7 @@ impl Plan {
         Ok(Self {
             name: settings.name,
             image: settings.image,
+            build: settings.build,
             access,
             configuration,
             findings,
@@ -109,7 +116,7 @@ impl Plan {
         match self.has_image {
             true => Ok(None),
             false if is_in_registry(&self.image) => Ok(Some(self.docker.command(["pull", "--", &self.image]))),
-            false => Err(Error::NoImage { image: self.image.clone() }),
+            false => Err(Error::NoImage { image: self.image.clone(), build: self.build.clone() }),
         }
     }
 
@@ -122,23 +129,4 @@ impl Plan {
     pub fn refusals(&self) -> Vec<Finding> {
         self.findings.iter().filter(|finding| !self.request.skip.contains(&finding.check)).cloned().collect()
     }
-}
-
-/// How the container gets at the NPUs. One that runs is entered as it is, so it needs no driver.
-fn access(
-    cx: &Context,
-    docker: &Docker,
-    info: &DockerInfo,
-    request: &Request,
-    settings: &Settings,
-) -> Result<DeviceAccess, Error> {
-    let is_local = disk::is_local(docker);
-    if !is_local {
-        let message =
-            "the Docker engine is on another machine: cards and mounts are that machine's, and are not checked";
-        cx.emit(Event::Warning { message: message.to_owned() });
-    }
-    let runs = docker.container(&settings.name)?.is_some_and(|container| container.is_running());
-    let needs_driver = is_local && !runs && !request.skip.contains(&CheckId::Card);
-    DeviceAccess::choose(cx, info, settings.access, request.series, &request.cards, needs_driver)
 }

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use pto_context::Context;
 use pto_docker::Proxies;
+use pto_process::shell_word;
 
 use crate::access::Access;
 use crate::error::Error;
@@ -22,6 +23,8 @@ const LOCAL: &str = "pypto-dev";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) image: String,
+    /// The command that builds the image, unless another one is named.
+    pub(crate) build: Option<String>,
     pub(crate) name: String,
     pub(crate) cache_volume: String,
     pub(crate) shm_size: String,
@@ -43,13 +46,16 @@ impl Settings {
         }
         let series = request.series;
         let said = |option: &Option<String>, variable: &str| option.clone().or_else(|| cx.var(variable));
-        let image = said(&request.image, "PYPTO_IMAGE");
-        let image = image.unwrap_or_else(|| local_image(series, request.stage, tag(cx, request.cann_tag.as_deref())));
+        let named = said(&request.image, "PYPTO_IMAGE");
+        let base = tag(cx, request.cann_tag.as_deref());
+        let build = named.is_none().then(|| build_command(series, request.stage, base.as_deref()));
+        let image = named.unwrap_or_else(|| local_image(series, request.stage, base));
         let named = request.name.clone().unwrap_or_else(|| container_name(cx, series));
         let name = name::checked("a container", named)?;
         let cache = said(&request.cache_volume, "PYPTO_CACHE_VOLUME");
         Ok(Self {
             image: name::image(image)?,
+            build,
             cache_volume: name::checked("a volume", cache.unwrap_or_else(|| volume(&name, "cache")))?,
             name,
             shm_size: size(said(&request.shm_size, "PYPTO_SHM_SIZE").unwrap_or_else(|| SHM_SIZE.to_owned()))?,
@@ -73,6 +79,13 @@ pub(crate) fn volume(container: &str, what: &str) -> String {
 pub(crate) fn local_image(series: Series, stage: Stage, cann_tag: Option<String>) -> String {
     let base = cann_tag.map(|tag| format!("-{tag}")).unwrap_or_default();
     format!("{LOCAL}:{series}-{stage}{base}")
+}
+
+/// The command that builds it.
+fn build_command(series: Series, stage: Stage, cann_tag: Option<&str>) -> String {
+    let target = if stage == Stage::Sim { String::new() } else { format!(" --target {stage}") };
+    let base = cann_tag.map(|tag| format!(" --cann-tag {}", shell_word(tag))).unwrap_or_default();
+    format!("cargo xtask container build {series}{target}{base}")
 }
 
 /// The tag of the base, if one is asked for.

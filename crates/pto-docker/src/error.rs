@@ -49,6 +49,8 @@ pub enum Error {
     NoSuchImage {
         /// Its name, or the command's last word.
         name: String,
+        /// Whether it was looked for in its registry.
+        pulled: bool,
         /// What the engine said.
         said: String,
     },
@@ -141,7 +143,10 @@ impl Error {
             Some(Refusal::NoRuntime) => Self::NoRuntime { said },
             Some(Refusal::NameTaken) => Self::NameTaken { said },
             Some(Refusal::NoSuchContainer) => Self::NoSuchContainer { name },
-            Some(Refusal::NoSuchImage) => Self::NoSuchImage { name, said },
+            Some(Refusal::NoSuchImage) => {
+                let pulled = output.argv.get(1).is_some_and(|word| word == "pull");
+                Self::NoSuchImage { name, pulled, said }
+            }
             Some(Refusal::Unauthorized) => Self::Unauthorized { said },
             Some(Refusal::DiskFull) => Self::DiskFull { said },
             None => Self::Failed { command: command(&output), said, output: Box::new(output) },
@@ -178,7 +183,10 @@ impl Error {
                  `sudo systemctl daemon-reload && sudo systemctl restart docker`, which ends every running container"
                     .into()
             }
-            Self::NoSuchImage { name, .. } => format!("`docker pull {name}` fetches it if a registry has it"),
+            Self::NoSuchImage { pulled: true, .. } => {
+                "check its name and tag; where a registry wants a login: `docker login HOST`".into()
+            }
+            Self::NoSuchImage { pulled: false, name, .. } => format!("`docker pull {name}` fetches it if a registry has it"),
             Self::NoSuchContainer { .. } => "`docker ps -a` lists the containers".into(),
             Self::NameTaken { .. } => "run again to enter it, or choose another name".into(),
             Self::Unauthorized { .. } => {

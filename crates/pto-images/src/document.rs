@@ -47,7 +47,7 @@ impl Form {
 /// Reads a document of this form. A pipe or a device is refused, not waited for.
 pub(crate) fn load<T: DeserializeOwned>(file: &Path, form: Form) -> Result<T, Error> {
     let malformed = |problem: String| Error::Document { file: file.to_owned(), form, problem };
-    let unread = |source| Error::Unread { file: file.to_owned(), source };
+    let unread = |source| Error::Unread { file: file.to_owned(), form, source };
     let bytes = files::bytes(file, LARGEST).map_err(unread)?;
     let Strict { value, duplicates } =
         serde_json::from_slice(&bytes).map_err(|error| malformed(format!("it is not JSON: {error}")))?;

@@ -177,7 +177,7 @@ fn a_validation_runs_in_reservations_and_only_a_pass_is_one() {
     bench.image("echo [RUN] PASS; exit 4", "echo [RUN] PASS", "echo [RUN] PASS");
     let results = bench.validate(&cx).unwrap();
     assert_eq!(Bench::statuses(&results), [Failed, NotRun, NotRun]);
-    assert_eq!(results.cases[0].problem.as_deref(), Some("it ended with code 4"));
+    assert_eq!(results.cases[0].problem.as_deref(), Some("it ended with code 4; its log ends with: [RUN] PASS"));
     bench.image("true", "echo [RUN] FAIL", "echo [RUN] PASS");
     let results = bench.validate(&cx).unwrap();
     assert_eq!(Bench::statuses(&results), [Passed, Failed, NotRun]);
@@ -321,6 +321,7 @@ fn a_host_is_looked_at_before_anything_is_built() {
     docker("ascend");
     program("task-submit", "echo 'usage: --find MARK' >&2");
     says(&cx, "`--kill`");
+    program("task-submit", "echo '--find --kill'");
     fs_err::write(root.join("version.info"), "Version=25.6.rc2.b023\n").unwrap();
     says(&cx, "25.6.rc2.b023");
     // A pipe in its place is nothing to wait for.

@@ -29,6 +29,14 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A name could not be asked for, or not be handed on.
+    #[error("cannot claim `{name}`")]
+    Claim {
+        /// The name.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A record could not be removed: it is another user's.
     #[error("cannot release device {device}")]
     Release {
@@ -49,10 +57,10 @@ impl Error {
             Self::Release { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 Some("another user set it aside: only that user and root can release it before it expires".to_owned())
             }
-            Self::Write { source, .. } | Self::Lock { source, .. } if pto_context::is_disk_full(source) => {
+            Self::Write { source, .. } | Self::Lock { source, .. } | Self::Claim { source, .. } if pto_context::is_disk_full(source) => {
                 Some("free some space, or name another place in `PTOKIT_QUARANTINE`".to_owned())
             }
-            Self::Write { .. } | Self::Lock { .. } => Some(
+            Self::Write { .. } | Self::Lock { .. } | Self::Claim { .. } => Some(
                 "have its owner or root remove what is in the way, or name another place in `PTOKIT_QUARANTINE`, the same for all users"
                     .to_owned(),
             ),

@@ -11,7 +11,8 @@
 //!
 //! In the same directory lies a lock per device, `davinciN.lock`, that any user can take ([`Quarantine::try_lock`]): two
 //! runs on one device would disturb each other. The kernel gives it back when its process ends. Deleting the file takes
-//! the lock from whoever holds it.
+//! the lock from whoever holds it. Other names that only one process may have at a time are [claimed](Quarantine::try_claim)
+//! there in the same way.
 //!
 //! This crate must not know what a device is, how it got sick, nor who launches what.
 //!
@@ -36,11 +37,13 @@
 //! # }
 //! ```
 
+mod claim;
 mod error;
 mod lock;
 mod quarantine;
 mod record;
 
+pub use claim::Claim;
 pub use error::Error;
 pub use lock::{Attempt, DeviceLock, Holder};
 pub use quarantine::{DEFAULT_TERM, Quarantine, Standing, Unread};

@@ -107,22 +107,35 @@ impl Quarantine {
         if !self.is_directory() {
             return Err(Error::NotADirectory { dir: self.dir().to_owned() });
         }
-        let path = self.dir().join(format!("davinci{device}.lock"));
-        loop {
-            let mut file = open(&path).map_err(failed)?;
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) if !leads_to(&path, &file) => {} // it was deleted meanwhile, and another one is or will be there
-                Ok(()) => {
-                    let is_ours_to_write = has_one_name(&file);
-                    if is_ours_to_write {
-                        // A file that another user made unwritable still locks; it names nobody, or somebody who is gone.
-                        let _ = name(&mut file, holder);
-                    }
-                    return Ok(Attempt::Taken(DeviceLock { device, file, is_ours_to_write }));
+        match try_flock(&self.dir().join(format!("davinci{device}.lock"))).map_err(failed)? {
+            Flock::Taken(mut file) => {
+                let is_ours_to_write = has_one_name(&file);
+                if is_ours_to_write {
+                    // A file that another user made unwritable still locks; it names nobody, or somebody who is gone.
+                    let _ = name(&mut file, holder);
                 }
-                Err(rustix::io::Errno::WOULDBLOCK) => return Ok(Attempt::Held(read(&mut file))),
-                Err(errno) => return Err(failed(errno.into())),
+                Ok(Attempt::Taken(DeviceLock { device, file, is_ours_to_write }))
             }
+            Flock::Held(mut file) => Ok(Attempt::Held(read(&mut file))),
+        }
+    }
+}
+
+/// A lock that was tried: whose it is, and the file in either case.
+pub(crate) enum Flock {
+    Taken(File),
+    Held(File),
+}
+
+/// Locks a file that every user of the machine can lock, and makes it if it is not there.
+pub(crate) fn try_flock(path: &Path) -> std::io::Result<Flock> {
+    loop {
+        let file = open(path)?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) if !leads_to(path, &file) => {} // it was deleted meanwhile, and another one is or will be there
+            Ok(()) => return Ok(Flock::Taken(file)),
+            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(Flock::Held(file)),
+            Err(errno) => return Err(errno.into()),
         }
     }
 }

@@ -9,9 +9,10 @@ use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-use pto_container::{Error, Finding, Series};
+use pto_container::{CheckId, Error, Finding, Series};
 use pto_context::{Context, with_causes};
 use pto_process::{Invocation, Stream};
+use serde::Serialize;
 
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
@@ -66,6 +67,22 @@ fn has_terminal() -> bool {
 fn announce(common: &Common, text: &str) {
     if !common.quiet {
         anstream::eprintln!("{text}");
+    }
+}
+
+/// A check that fails, in a document.
+#[derive(Debug, Serialize)]
+struct Found<'a> {
+    #[serde(flatten)]
+    finding: &'a Finding,
+    /// Whether it may fail, by `--skip-check`.
+    skipped: bool,
+}
+
+impl<'a> Found<'a> {
+    fn all(findings: &'a [Finding], skip: &[CheckId]) -> Vec<Self> {
+        let found = |finding: &'a Finding| Self { finding, skipped: skip.contains(&finding.check) };
+        findings.iter().map(found).collect()
     }
 }
 

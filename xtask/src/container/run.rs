@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use pto_container::{Access, CheckId, Configuration, Finding, Mode, Plan, Request, Series, Stage};
+use pto_container::{Access, CheckId, Configuration, Mode, Plan, Request, Series, Stage};
 use serde::Serialize;
 
-use super::{announce, announce_refusal, client_line, failure, has_terminal, refuse_json, series, show};
+use super::{Found, announce, announce_refusal, client_line, failure, has_terminal, refuse_json, series, show};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 
@@ -21,8 +21,8 @@ pub struct Args {
     /// a3 (for A2 and A3) or a5
     #[arg(value_name = "SERIES", value_parser = series)]
     series: Series,
-    /// Physical cards of this host; none with `--device-access none`
-    #[arg(value_name = "CARD")]
+    /// Physical cards of this host, `2 3` or `2,3`; none with `--device-access none`
+    #[arg(value_name = "CARD", value_delimiter = ',')]
     cards: Vec<u32>,
     /// The image [default: PYPTO_IMAGE, the one that `container build` makes]
     #[arg(long, value_name = "IMAGE")]
@@ -76,7 +76,7 @@ struct Document<'a> {
     announcement: String,
     commands: Vec<String>,
     configuration: &'a Configuration,
-    findings: &'a [Finding],
+    findings: Vec<Found<'a>>,
 }
 
 /// Runs the verb.
@@ -93,7 +93,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         Mode::Ascend | Mode::None => announce(common, &plan.announcement()),
     }
     if args.dry_run {
-        return dry_run(common, &plan).map_err(|error| failure(&cx, error))?;
+        return dry_run(args, common, &plan).map_err(|error| failure(&cx, error))?;
     }
     let session = plan.enter(client_line(common)).map_err(|error| failure(&cx, error))?;
     Err(session.begin(&cx).into())
@@ -119,7 +119,7 @@ fn request(args: &Args) -> Request {
     }
 }
 
-fn dry_run(common: &Common, plan: &Plan) -> Result<Result<Outcome, Failure>, pto_container::Error> {
+fn dry_run(args: &Args, common: &Common, plan: &Plan) -> Result<Result<Outcome, Failure>, pto_container::Error> {
     plan.refusals().iter().for_each(|finding| announce_refusal(common, finding));
     let lines = plan.lines()?;
     let document = Document {
@@ -129,7 +129,7 @@ fn dry_run(common: &Common, plan: &Plan) -> Result<Result<Outcome, Failure>, pto
         announcement: plan.announcement(),
         commands: lines.clone(),
         configuration: &plan.configuration,
-        findings: &plan.findings,
+        findings: Found::all(&plan.findings, &args.skip_check),
     };
     Ok(show(common, &lines, &document))
 }
@@ -139,7 +139,7 @@ fn access(given: &str) -> Result<Access, String> {
 }
 
 /// A check that may be skipped.
-pub(super) fn check(given: &str) -> Result<CheckId, String> {
+fn check(given: &str) -> Result<CheckId, String> {
     given.parse()
 }
 

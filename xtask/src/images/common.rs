@@ -12,7 +12,7 @@ use pto_process::shell_word;
 use pto_store::Store;
 
 use crate::exit::Failure;
-use crate::setup::workspace_root;
+use crate::setup::{generated_dir, workspace_root};
 
 /// The variable with the proxy for git and for builds. The registry that images are published in is asked directly.
 const PROXY_VARIABLE: &str = "PYPTO_DOCKER_PROXY";
@@ -78,6 +78,14 @@ pub struct RecordArgs {
 }
 
 impl FileArgs {
+    /// As it was typed.
+    pub fn typed(&self) -> String {
+        self.config
+            .as_ref()
+            .map(|file| format!(" --config {}", shell_word(&file.to_string_lossy())))
+            .unwrap_or_default()
+    }
+
     /// The file, as the user named it.
     pub fn file(&self, cx: &Context) -> PathBuf {
         self.config.clone().unwrap_or_else(|| crate::setup::shown(cx, &workspace_root(cx).join(FILE)))
@@ -299,11 +307,10 @@ fn usual_records(cx: &Context, kept: Kept, image: &Image, repository: &Repositor
 /// The options that were typed to say where an image is, for a command that continues.
 pub fn typed(file: &FileArgs, registry: &RegistryArgs, records: &RecordArgs) -> String {
     let password = registry.access.password_stdin.then(|| " --password-stdin".to_owned());
-    let config = file.config.as_ref().map(|file| format!(" --config {}", shell_word(&file.to_string_lossy())));
     let repository = registry.repository.as_ref().map(|repository| format!(" --repository {}", shell_word(repository)));
     let user = registry.access.username.as_ref().map(|user| format!(" --username {}", shell_word(user)));
     let plain = registry.access.plain_http.then(|| " --plain-http".to_owned());
-    [config, repository, plain, user, records.typed(), password].into_iter().flatten().collect()
+    file.typed() + &[repository, plain, user, records.typed(), password].into_iter().flatten().collect::<String>()
 }
 
 /// An error with the image, and what was typed to say where it is, in the commands of its hint.
@@ -326,6 +333,11 @@ pub fn going_on(error: pto_images::Error, records: &Records, image: &str, typed:
         }
         None => failure,
     }
+}
+
+/// Where the validation of an image writes unless a directory is named.
+pub fn validation_dir(cx: &Context, image: &Image) -> PathBuf {
+    generated_dir(cx).join("images").join(format!("{}-validation", image.name))
 }
 
 /// Locks that all processes of this machine share.

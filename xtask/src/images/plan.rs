@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use pto_context::Called;
 use pto_images::config::{Config, Image};
 use pto_images::plan::{Lock, LockedSource, PlanRequest};
 use pto_images::registry::{Options, PlainHttp};
+use pto_process::shell_word;
 use serde::Serialize;
 
 use super::common::{FileArgs, find_image, proxy};
@@ -45,6 +47,7 @@ struct Document<'a> {
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
     let config = args.file.load(&cx)?;
+    let images = chosen(&config, &args.images)?;
     if let Some(lock) = &args.lock {
         out::refuse_unwritable(lock)?;
     }
@@ -55,7 +58,6 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
             "set `PYPTO_DOCKER_PROXY` to one that this machine reaches, or `proxy_required` to false".to_owned(),
         ));
     }
-    let images = chosen(&config, &args.images)?;
     let plain_http = if args.plain_http { PlainHttp::Anywhere } else { PlainHttp::Loopback };
     let request = PlanRequest {
         checkout: args.checkout.clone().unwrap_or_else(|| cx.cwd().to_owned()),
@@ -70,7 +72,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     if common.json {
         out::json(&Document { schema: "ptokit.images-plan/1", lock: &lock })?;
     } else {
-        out::text(&text(&lock, args))?;
+        out::text(&text(&lock, args, cx.called()))?;
     }
     Ok(Outcome::Passed)
 }
@@ -83,7 +85,7 @@ fn chosen<'a>(config: &'a Config, names: &[String]) -> Result<Vec<&'a Image>, Fa
     names.iter().map(|name| find_image(config, name)).collect()
 }
 
-fn text(lock: &Lock, args: &Args) -> String {
+fn text(lock: &Lock, args: &Args, called: Called) -> String {
     let source = |name: &str, source: &LockedSource| format!("{name:<10} {}", source.commit);
     let mut lines = vec![format!("{:<10} {}", "recipe", lock.recipe.commit)];
     lines.push(source("pypto", &lock.pypto));
@@ -95,6 +97,13 @@ fn text(lock: &Lock, args: &Args) -> String {
         let pinned = if image.base.pinned { "pinned" } else { "not pinned" };
         lines.push(format!("{:<10} {}@{} ({pinned})", image.name, image.base.repository, image.base.digest));
     }
-    lines.extend(args.lock.iter().map(|file| format!("{} {}", style::good("wrote"), file.display())));
+    if let Some(file) = &args.lock {
+        lines.push(format!("{} {}", style::good("wrote"), file.display()));
+        let file = shell_word(&file.to_string_lossy());
+        let image =
+            lock.images.first().filter(|_| lock.images.len() > 1).map(|first| format!(" --image {}", first.name));
+        let build = format!("cargo xtask container build --lock {file}{}", image.unwrap_or_default());
+        lines.push(format!("{} {}", style::hint("next:"), called.spell(&build)));
+    }
     lines.join("\n") + "\n"
 }

@@ -1,12 +1,15 @@
 //! `images publish`.
 
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use pto_images::promote::{Promotion, Publication, PublicationReport};
-use pto_images::validation::Results;
+use pto_images::validation::{RESULTS, Results};
 use serde::Serialize;
 
-use super::common::{ImageArgs, Kept, ReaderArgs, RecordArgs, RegistryArgs, going_on, locks, number, typed, upstream};
+use super::common::{
+    ImageArgs, Kept, ReaderArgs, RecordArgs, RegistryArgs, going_on, locks, number, typed, upstream, validation_dir,
+};
 use super::promote::{outcome, promotion_lines};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
@@ -14,18 +17,16 @@ use crate::{out, style};
 
 /// `images publish`.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  cargo xtask images publish arm-a5 --results results.json --run 1234 --password-stdin < credentials"
-)]
+#[command(after_help = "Example:\n  cargo xtask images publish arm-a5 --password-stdin < credentials")]
 pub struct Args {
     #[command(flatten)]
     image: ImageArgs,
-    /// What `images test` wrote: which image was tested, and that it passed
+    /// What `images test` wrote: which image was tested, and that it passed [default: where it writes]
     #[arg(long, value_name = "FILE")]
-    results: PathBuf,
-    /// The run that publishes; a part of the temporary tag
+    results: Option<PathBuf>,
+    /// The run that publishes; a part of the temporary tag [default: the time, in seconds]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
-    run: String,
+    run: Option<String>,
     /// Which attempt of the run this is; a part of the temporary tag
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     attempt: u32,
@@ -53,7 +54,8 @@ struct Document<'a> {
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
     let (config, image) = args.image.load_enabled(&cx)?;
-    let results = Results::load(&args.results)?;
+    let usual = || validation_dir(&cx, &image).join(RESULTS);
+    let results = Results::load(&args.results.clone().unwrap_or_else(usual))?;
     results.require_passed(&image)?;
     let repository = args.registry.repository(&config)?;
     let promotion = Promotion {
@@ -67,7 +69,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         repository,
         names: image.names(),
         platform: image.platform(),
-        run: args.run.clone(),
+        run: args.run.clone().unwrap_or_else(now),
         attempt: args.attempt,
         commit: results.recipe.clone(),
         tested: results.id,
@@ -79,19 +81,30 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         going_on(error, &publication.promotion.records, &image.name, &typed)
     };
     let report = publication.run(&cx).map_err(going_on)?;
+    let typed = typed(&args.image.file, &args.registry, &args.records);
+    let next = cx.called().spell(&format!("cargo xtask images promote {}{typed}", image.name));
     let problems = report.promotion.as_ref().map(|promotion| promotion.problems()).unwrap_or_default();
     if common.json {
         let notes = report.promotion.as_ref().map(|promotion| promotion.notes()).unwrap_or_default();
         out::json(&Document { schema: "ptokit.images-publish/1", report: &report, problems, notes })?;
     } else {
-        out::text(&text(&report))?;
+        out::text(&text(&report, &next))?;
     }
     Ok(report.promotion.as_ref().map_or(Outcome::Passed, outcome))
 }
 
-fn text(report: &PublicationReport) -> String {
+/// A run that nobody numbered.
+fn now() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_secs().to_string()
+}
+
+fn text(report: &PublicationReport, next: &str) -> String {
     let mut lines = vec![format!("{} {}", style::good("uploaded"), report.temporary)];
     lines.push(format!("  manifest  {}, as tested", report.manifest));
-    lines.extend(report.promotion.iter().flat_map(promotion_lines));
+    match &report.promotion {
+        Some(promotion) => lines.extend(promotion_lines(promotion)),
+        None => lines.push(format!("{} {next}", style::hint("next:"))),
+    }
     lines.join("\n") + "\n"
 }

@@ -147,7 +147,7 @@ fn next(status: &Status, image: &str, typed: &str, called: Called) -> Option<Str
         Some(Begun { outcome: None, state: Some(State::Foreign), .. }) => {
             Some("publish again: a new publication begins from where the tags are".to_owned())
         }
-        Some(Begun { state: None, .. }) => verb("publish", " ..."),
+        Some(Begun { state: None, .. }) => verb("publish", ""),
         Some(Begun { kind: promote::Kind::Promotion, .. }) => verb("promote", " --resume"),
         Some(Begun { kind: promote::Kind::Rollback, .. }) => verb("rollback", ""),
         None if status.temporary.iter().any(|left| left.image == Upload::NotPromoted) => Some(
@@ -155,7 +155,7 @@ fn next(status: &Status, image: &str, typed: &str, called: Called) -> Option<Str
              the registry"
                 .to_owned(),
         ),
-        None if status.current.is_none() => verb("publish", " ..."),
+        None if status.current.is_none() => verb("publish", ""),
         None => None,
     }
 }

@@ -1,16 +1,19 @@
 //! `images test`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_context::{Context, Fault, counted, with_causes};
 use pto_images::config::Image;
 use pto_images::plan::Lock;
-use pto_images::validation::{CaseStatus, CleanedUp, Preflight, Results, Run, Validation, clean_up, preflight};
+use pto_images::validation::{
+    CaseStatus, CleanedUp, Preflight, RESULTS, Results, Run, Validation, clean_up, preflight,
+};
+use pto_process::shell_word;
 use serde::Serialize;
 
-use super::common::{ImageArgs, locks, number};
+use super::common::{ImageArgs, locks, named, number, validation_dir};
 use crate::exit::{Failure, Outcome};
-use crate::setup::{Common, generated_dir};
+use crate::setup::Common;
 use crate::{out, style};
 
 /// `images test`.
@@ -87,11 +90,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         return cleaning(&cx, &run, common);
     };
     let lock = Lock::load(lock)?;
-    if lock.image(&image.name).is_none() {
-        let hint = format!("`cargo xtask images plan {}` writes one with it", image.name);
-        return Err(Failure::usage(format!("the plan does not have `{}`", image.name), hint));
-    }
-    let output = output(&cx, args, &image);
+    let output = args.output.clone().unwrap_or_else(|| validation_dir(&cx, &image));
     let validation = Validation {
         config: &config,
         image: &image,
@@ -101,15 +100,25 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         output: output.clone(),
         locks: locks(&cx)?,
     };
-    let results = validation.run(&cx)?;
+    let typed = args.image.file.typed();
+    let results = validation.run(&cx).map_err(|error| named(error, &image.name, &typed))?;
     let passed = results.passed();
     if common.json {
         let output = output.display().to_string();
         out::json(&Document { schema: "ptokit.images-test/1", passed, output, results: &results })?;
     } else {
-        out::text(&text(&results, &output.display().to_string()))?;
+        out::text(&text(&results, &output, &next(&cx, args, &image)))?;
     }
     Ok(Outcome::passed_if(passed))
+}
+
+/// The command that publishes what passed.
+fn next(cx: &Context, args: &Args, image: &Image) -> String {
+    let results =
+        args.output.as_ref().map(|dir| format!(" --results {}", shell_word(&dir.join(RESULTS).to_string_lossy())));
+    let (name, config) = (&image.name, args.image.file.typed());
+    cx.called()
+        .spell(&format!("cargo xtask images publish {name}{config}{} --password-stdin", results.unwrap_or_default()))
 }
 
 fn preflighting(cx: &Context, image: &Image, common: &Common) -> Result<Outcome, Failure> {
@@ -159,12 +168,7 @@ fn cleaning(cx: &Context, run: &Run, common: &Common) -> Result<Outcome, Failure
     Ok(Outcome::Passed)
 }
 
-fn output(cx: &Context, args: &Args, image: &Image) -> PathBuf {
-    let usual = || generated_dir(cx).join("images").join(format!("{}-validation", image.name));
-    args.output.clone().unwrap_or_else(usual)
-}
-
-fn text(results: &Results, output: &str) -> String {
+fn text(results: &Results, output: &Path, next: &str) -> String {
     let mut lines = vec![format!("{} {}", results.image, results.id)];
     for case in &results.cases {
         let status = match case.status {
@@ -175,6 +179,7 @@ fn text(results: &Results, output: &str) -> String {
         let problem = case.problem.as_ref().map(|problem| format!(": {problem}")).unwrap_or_default();
         lines.push(format!("  {:<12} {status}{problem}", case.name));
     }
-    lines.push(format!("  results and logs in {output}"));
+    lines.push(format!("  results and logs in {}", output.display()));
+    lines.extend(results.passed().then(|| format!("{} {next}", style::hint("next:"))));
     lines.join("\n") + "\n"
 }

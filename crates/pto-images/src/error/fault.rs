@@ -1,5 +1,6 @@
 //! Whose fault an error is, which decides the exit code.
 
+use pto_checkout::Error::{NoDirectory, NotACheckout};
 use pto_context::Fault;
 
 use super::Error;
@@ -13,6 +14,7 @@ impl Error {
         match self {
             Self::Docker(error) => error.fault(),
             Self::TakenBack { because, .. } => because.fault(),
+            Self::Git(NoDirectory { .. } | NotACheckout { .. }) => Fault::Input,
             Self::Document { .. }
             | Self::Unread { .. }
             | Self::NoRecords { .. }
@@ -22,6 +24,7 @@ impl Error {
             | Self::NotUploaded { .. }
             | Self::NoProxy
             | Self::NoPin { .. }
+            | Self::NotPlanned { .. }
             | Self::Base { .. }
             | Self::NotPypto { .. }
             | Self::NotTop { .. }

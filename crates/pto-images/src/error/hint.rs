@@ -1,5 +1,7 @@
 //! What to do about it.
 
+use pto_checkout::Error::{NoDirectory, NotACheckout};
+
 use super::Error;
 use crate::document::Form;
 use crate::promote::Kind;
@@ -12,6 +14,7 @@ impl Error {
             // Errors of other crates know what to do.
             Self::Certificates(error) => return error.hint(),
             Self::Docker(error) => return error.hint(),
+            Self::Git(NoDirectory { .. } | NotACheckout { .. }) => "name the checkout with the recipe: `--checkout DIR`".to_owned(),
             Self::Git(error) => return error.hint(),
             Self::Queue(error) => return error.hint(),
             Self::Lock(error) => return error.hint(),
@@ -43,7 +46,8 @@ impl Error {
             Self::OtherPlan { .. } => {
                 "build it from this plan: `cargo xtask container build --lock FILE`, which labels it".to_owned()
             }
-            Self::Document { form: Form::Plan, .. } => {
+            Self::NotPlanned { .. } => "`cargo xtask images plan IMAGE` writes one with it".to_owned(),
+            Self::Document { form: Form::Plan, .. } | Self::Unread { form: Form::Plan, .. } => {
                 "`cargo xtask images plan` writes one: name the file that its `--lock` names".to_owned()
             }
             // Validations.
@@ -51,14 +55,14 @@ impl Error {
                 "validate on the host that the configuration names, or correct the configuration".to_owned()
             }
             Self::OtherPlatform { .. } => "build and test it on a machine of that architecture".to_owned(),
-            Self::NoImage { .. } => "build it first".to_owned(),
+            Self::NoImage { .. } => "`cargo xtask container build --lock FILE` builds it; `docker images` lists those that are here".to_owned(),
             Self::Tasks { .. } => "look at the queue, and end what is left of this run by hand".to_owned(),
             Self::BusyRun { .. } => "wait for it, or give this one a number of its own: `--run`, `--attempt`".to_owned(),
             Self::BusyOutput { .. } => "wait for it, or name another directory: `--output DIR`".to_owned(),
             Self::OtherConfiguration { .. } => "plan, build and validate again, or name the configuration it was made from".to_owned(),
-            Self::NotPassed { .. } => "`cargo xtask images test` runs the validation and writes the results".to_owned(),
-            Self::Document { form: Form::Results, .. } => {
-                "`cargo xtask images test` writes them: name `results.json` of its directory".to_owned()
+            Self::NotPassed { .. } => "`cargo xtask images test IMAGE` runs the validation and writes the results".to_owned(),
+            Self::Document { form: Form::Results, .. } | Self::Unread { form: Form::Results, .. } => {
+                "`cargo xtask images test IMAGE` writes them: name `results.json` of its directory".to_owned()
             }
             // Publications.
             Self::NotHere { .. } => {
@@ -112,7 +116,7 @@ impl Error {
                 "the registry may be read-only or full; `cargo xtask images status IMAGE` says how it stands, and what to do".to_owned()
             }
             // Files.
-            Self::Unread { .. } => "name the file that the step before has written".to_owned(),
+            Self::Unread { form: Form::Record, .. } => "name the directory of the records with `--records DIR`".to_owned(),
             Self::Io { source, .. } if pto_context::is_disk_full(source) => "free some space and run again".to_owned(),
             Self::Io { .. } | Self::Interrupted => return None,
         })

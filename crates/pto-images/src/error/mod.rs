@@ -131,6 +131,12 @@ pub enum Error {
         /// By the plan.
         expected: String,
     },
+    /// The plan is of other images.
+    #[error("the plan does not have `{image}`")]
+    NotPlanned {
+        /// The image's name.
+        image: String,
+    },
     /// The plan was made from another configuration.
     #[error("the plan of `{image}` is of another configuration: {found}")]
     OtherConfiguration {
@@ -303,6 +309,8 @@ pub enum Error {
     Unread {
         /// The file.
         file: PathBuf,
+        /// What it should be.
+        form: Form,
         /// What the system said.
         source: std::io::Error,
     },

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pto_checkout::Git;
+use pto_checkout::{Git, GitDirs};
 use pto_context::Context;
 use pto_context::places::PYPTO_PINS;
 use tempfile::TempDir;
@@ -19,6 +19,7 @@ pub(super) struct Snapshot {
 
 /// The commit that a checkout is at.
 pub(super) fn head(cx: &Context, checkout: &Path) -> Result<String, Error> {
+    GitDirs::find(checkout)?;
     let git = Git::at(cx, checkout)?;
     Ok(git.ask(cx, "find the commit of a checkout", &["rev-parse", "--verify", "HEAD^{commit}"])?.trim().to_owned())
 }

@@ -139,7 +139,7 @@ impl Records {
     /// It was not, or its file was changed.
     pub fn kept(&self, record: &Record, digest: &Digest) -> Result<Manifest, Error> {
         let file = self.manifest_file(digest);
-        let unread = |source| Error::Unread { file: file.clone(), source };
+        let unread = |source| Error::Unread { file: file.clone(), form: Form::Record, source };
         let bytes = files::bytes(&file, Manifest::LARGEST).map_err(unread)?;
         let media_type = record.media_types.get(digest).map(String::as_str).unwrap_or_default();
         let spoilt = |problem: String| Error::Document { file: file.clone(), form: Form::Record, problem };

@@ -14,4 +14,4 @@ mod run;
 pub use clean_up::{CleanedUp, clean_up};
 pub use preflight::{Preflight, preflight};
 pub use results::{CaseResult, CaseStatus, Results};
-pub use run::{Run, Validation};
+pub use run::{RESULTS, Run, Validation};

@@ -23,7 +23,7 @@ use crate::plan::{self, labels};
 use crate::registry::{Digest, Platform};
 
 /// The results, in the output directory.
-const RESULTS: &str = "results.json";
+pub const RESULTS: &str = "results.json";
 /// Beside them, locked for as long as a validation writes there.
 const LOCK: &str = ".ptokit-validation.lock";
 /// What the names of the directories begin with in which cases write.
@@ -150,11 +150,7 @@ impl Validation<'_> {
         }
         let name = &self.image.name;
         let expected = self.lock.labels(name);
-        let expected = expected.ok_or_else(|| Error::NoPin {
-            what: "the image",
-            place: format!("the plan of `{name}`"),
-            note: None,
-        })?;
+        let expected = expected.ok_or_else(|| Error::NotPlanned { image: name.clone() })?;
         let locked = self.lock.image(name);
         if let Some(found) = locked.and_then(|locked| locked.differs(self.image)) {
             return Err(Error::OtherConfiguration { image: name.clone(), found });
