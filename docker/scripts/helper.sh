@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
-# helper.sh NAME VERB [WORD...]: runs our program as NAME, if it is installed, else from the sources. It runs the program itself and
-# not the installed helper of that name, which may call this file again.
+# helper.sh CALLED NAME VERB [WORD...]: runs our program as NAME, if it is installed, else from the sources. It runs the program
+# itself and not the installed helper of that name, which may call this file again. CALLED is how the helper was typed, which the
+# program repeats where it says what to type next.
 set -euo pipefail
-name=$1 verb=$2
-shift 2
+called=$1 name=$2 verb=$3
+shift 3
+case ${called##*/} in
+    "$name" | "$name.sh") ;;
+    *) called=$name ;;
+esac
 installed=${PYPTO_HOME:-/opt/pypto}/bin/ptokit
 if [ -x "$installed" ]; then
-    exec -a "$name" "$installed" "$@"
+    exec -a "$called" "$installed" "$@"
 fi
 manifest=$(dirname "$(readlink -f "$0")")/../../Cargo.toml
 if [ ! -f "$manifest" ] || ! command -v cargo > /dev/null; then

@@ -54,7 +54,12 @@ impl Common {
             (_, true) => Verbosity::Quiet,
             _ => Verbosity::Normal,
         };
-        let cx = Context::from_process(sink(verbosity)).map_err(|error| Failure::io(&error))?;
+        let cx = Context::from_process(sink(verbosity)).map_err(|error| {
+            Failure::blocked(
+                format!("the working directory cannot be found: {error}"),
+                "`cd` to one that is there".to_owned(),
+            )
+        })?;
         Ok(cx.with_called(Called::of(std::env::args_os().next().as_deref())))
     }
 }

@@ -78,6 +78,7 @@ impl<'a> Place<'a> {
             .env("REAL", real)
             .env("NOTES", self.dir.path())
             .env("TMPDIR", self.dir.path())
+            .env("PTOKIT_QUARANTINE", self.path("claims"))
             .env("PATH", format!("{}:/usr/bin:/bin", self.dir.path().display()))
             .env("PYPTO_CONTAINER_NAME", &self.name)
             .env("PYPTO_IMAGE", &self.image)
@@ -154,7 +155,7 @@ fn a_container_is_made_left_and_entered_again() {
 #[test]
 fn a_machine_without_npus_has_a_container_too() {
     let Some(engine) = engine() else { return };
-    let place = Place::new(&engine, "without", 113);
+    let place = Place::new(&engine, "without", 123);
     place.build("");
     tidy!(place);
     let none = |words: &[&str], stdin| {
@@ -194,8 +195,9 @@ fn what_differs_is_said_with_the_way_to_make_it_anew() {
         "shm-size: the container has `16g`, asked for is `1g`",
         &format!("docker cp {}:PATH DIR", place.name),
         &format!(
-            "docker rm {} && {} run a3 {} --skip-check card --shm-size 1g",
+            "docker rm {0} && PYPTO_CONTAINER_NAME={0} PYPTO_IMAGE={1} {2} run a3 {3} --skip-check card --shm-size 1g",
             place.name,
+            place.image,
             place.path("pypto-dev").display(),
             place.card
         ),
@@ -290,6 +292,91 @@ fn two_at_once_make_one_container() {
     assert_ne!(shells[0], shells[1], "and the other one of its own");
 }
 
+/// Users have nothing in common but the engine and the claims: neither home nor directory of temporary files.
+#[test]
+fn a_card_is_in_one_container_whoever_asks() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "cards", 117);
+    place.build("");
+    tidy!(place);
+    let other = format!("{}-other", place.name);
+    let _container = engine.container(&other);
+    let _volumes = ["cache", "src", "lib-src"].map(|what| engine.volume(&format!("{other}-{what}")));
+    let temporary = [place.path("one"), place.path("two")];
+    temporary.iter().for_each(|dir| fs_err::create_dir(dir).unwrap());
+    let run = |name: &str, temporary: &Path| {
+        let words = ["run", "a3", &place.card, "--skip-check", "card", "--name", name, "--", "id"];
+        place.command(&words, "").env("TMPDIR", temporary)
+    };
+    let both = [(&place.name, &temporary[0]), (&other, &temporary[1])].map(|(name, dir)| run(name, dir));
+    let ended: Vec<Status> = std::thread::scope(|scope| {
+        let cx = engine.cx();
+        let running = both.map(|command| scope.spawn(move || command.run(cx).unwrap().status));
+        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(ended.contains(&Status::Exited(0)) && ended.contains(&Status::Exited(3)), "{ended:?}");
+
+    // Nor is one that stopped started beside the one that runs now.
+    engine.ok(&["rm", "--force", &place.name]);
+    succeeds(&run(&other, &temporary[0]).run(engine.cx()).unwrap());
+    engine.ok(&["stop", "--time", "0", &other]);
+    succeeds(&run(&place.name, &temporary[0]).run(engine.cx()).unwrap());
+    let shell = place.command(&["shell", &other, "--", "id"], "").run(engine.cx()).unwrap();
+    let text = shell.stderr.text();
+    assert!(shell.status == Status::Exited(3) && text.contains(&format!("`{}` has card", place.name)), "{text}");
+}
+
+#[test]
+fn what_a_container_is_called_is_not_the_beginning_of_anothers_id() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "prefix", 121);
+    place.build("");
+    tidy!(place);
+    succeeds(&place.run(&["--", "id"], ""));
+    let id = engine.ok(&["container", "inspect", &place.name, "--format", "{{.Id}}"]);
+    let shell = place.command(&["shell", &id[..12], "--", "id"], "").run(engine.cx()).unwrap();
+    assert_eq!(shell.status, Status::Exited(2), "{}", shell.stderr.text());
+    assert!(shell.stderr.text().contains("there is no container"), "{}", shell.stderr.text());
+
+    // A series is a part of what a container is.
+    let other =
+        place.command(&["run", "a5", &place.card, "--skip-check", "card", "--", "id"], "").run(engine.cx()).unwrap();
+    assert_eq!(other.status, Status::Exited(1));
+    let text = other.stderr.text();
+    assert!(text.contains("series: the container has `a3`, asked for is `a5`"), "{text}");
+    // One that is paused is said to be, at once, whoever has its main shell.
+    engine.ok(&["pause", &place.name]);
+    let paused = place.run(&["--", "id"], "");
+    engine.ok(&["unpause", &place.name]);
+    assert!(paused.stderr.text().contains(&format!("docker unpause {}", place.name)), "{}", paused.stderr.text());
+}
+
+#[test]
+fn a_container_is_kept_without_the_passwords_of_its_proxies() {
+    let Some(engine) = engine() else { return };
+    let place = Place::new(&engine, "kept", 119);
+    place.build("");
+    tidy!(place);
+    succeeds(&place.run(&["--", "id"], ""));
+    let differs = place.run(&["--shm-size", "1g", "--dry-run"], "");
+    let text = differs.stderr.text().into_owned();
+    assert_eq!(differs.status, Status::Exited(1), "{text}");
+    assert!(
+        !text.contains("--dry-run") && text.contains("PYPTO_CONTAINER_NAME="),
+        "it is typed again as it was: {text}"
+    );
+    let (_, keep) = text.split_once("or `").unwrap();
+    let keep = keep.split('`').next().unwrap();
+    let kept = keep.rsplit(' ').next().unwrap();
+    let _image = engine.image(kept);
+    let ran = place.here(Invocation::new("sh").args(["-c", keep])).run(engine.cx()).unwrap();
+    succeeds(&ran);
+    let inspected = engine.ok(&["image", "inspect", kept]);
+    assert!(!inspected.contains(PLANTED) && !inspected.contains("ptokit.container"), "{inspected}");
+    let files = engine.ok(&["run", "--rm", "--entrypoint", "/usr/bin/cat", kept, "/workspace/pypto/file"]);
+    assert!(files.is_empty() || files == "of-the-image", "{files}");
+}
+
 #[test]
 fn a_terminal_is_there_where_standard_input_is_one() {
     let Some(engine) = engine() else { return };
@@ -354,15 +441,16 @@ fn a_container_without_an_input_is_entered_beside_its_main_program_or_said_to_en
         let ended = place.command(&words, "echo typed").run(engine.cx()).unwrap();
         let text = ended.stderr.text().into_owned();
         assert_eq!((ended.status, said(&ended).as_str()), (Status::Exited(3), ""), "{text}");
-        for part in ["has ended at once with exit code 0", "without `--interactive`", "docker commit ptokit-test-deaf"]
+        for part in ["has ended at once with exit code 0", "without `--interactive`", "docker export ptokit-test-deaf"]
         {
             assert!(text.contains(part), "{part}: {text}");
         }
     }
     let kept = format!("{}:kept", place.name);
     let _kept = engine.image(&kept);
-    engine.ok(&["commit", &place.name, &kept]);
-    let again = Invocation::new("docker").args(["run", "--rm", "--interactive", &kept]);
+    let keep = format!("docker export {} | docker import - {kept}", place.name);
+    succeeds(&Invocation::new("sh").args(["-c", &keep]).run(engine.cx()).unwrap());
+    let again = Invocation::new("docker").args(["run", "--rm", "--interactive", &kept, "/usr/bin/bash"]);
     let again = again.stdin(Stdin::Bytes(b"echo typed".to_vec())).run(engine.cx()).unwrap();
     assert_eq!(succeeds(&again), "typed\n", "what the hint says works");
 }
@@ -441,7 +529,7 @@ fn a_build_without_room_is_refused_and_its_dry_run_says_so() {
     for file in ["docker/pypto_dev.Dockerfile", "target/release/xtask"] {
         let file = place.path(&format!("context/{file}"));
         fs_err::create_dir_all(file.parent().unwrap()).unwrap();
-        fs_err::write(file, "").unwrap();
+        fs_err::write(file, "#!/bin/sh\n").unwrap();
     }
     // No block of this file system is ever free.
     let front = FRONT

@@ -1,6 +1,7 @@
 //! Where a repository is, found as git finds it, before git is asked: git refuses the trees of other owners until they are
 //! named.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -25,7 +26,10 @@ impl GitDirs {
     /// None does, or its `.git` leads nowhere.
     pub fn find(dir: &Path) -> Result<Self, Error> {
         let not_one = || Error::NotACheckout { dir: dir.to_owned() };
-        let start = dir.canonicalize().map_err(|_| Error::NoDirectory { dir: dir.to_owned() })?;
+        let start = dir.canonicalize().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Error::NoDirectory { dir: dir.to_owned() },
+            _ => Error::Unseen { dir: dir.to_owned(), source: error },
+        })?;
         let root = start.ancestors().find(|dir| dir.join(".git").exists() || dir.join(".git").is_symlink());
         Self::at(root.ok_or_else(not_one)?.to_owned())
     }

@@ -13,6 +13,14 @@ pub enum Error {
         /// The directory that was asked about.
         dir: PathBuf,
     },
+    /// This user may not look into it, or it cannot be read.
+    #[error("cannot look into `{}`", .dir.display())]
+    Unseen {
+        /// The directory that was asked about.
+        dir: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// There is no work tree of git's.
     #[error("`{}` is in no git checkout: there is no `.git` in it or above it", .dir.display())]
     NotACheckout {
@@ -106,7 +114,7 @@ impl Error {
             Self::NoSuchRef { remote, .. } => format!("`git ls-remote {remote}` lists what there is"),
             Self::BadLimit { .. } => "write it as `export PYPTO_BUILD_JOBS=4`".to_owned(),
             Self::BadLimitVariable { variable, .. } => format!("`unset {variable}`, or give it a number"),
-            Self::BadSeconds(_) | Self::Io { .. } => return None,
+            Self::BadSeconds(_) | Self::Unseen { .. } | Self::Io { .. } => return None,
         })
     }
 

@@ -3,18 +3,22 @@
 use std::path::Path;
 
 use pto_context::files;
+use pto_docker::PROXY_VARIABLES;
 
 use crate::error::Error;
 
 /// The argument with the base's digest, which may be known only after a pull.
 pub(crate) const DIGEST: &str = "CANN_DIGEST";
-/// Arguments that Docker knows by itself, in either case.
-const PREDEFINED: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY", "SOURCE_DATE_EPOCH"];
-/// How those begin that BuildKit knows by itself.
-const BUILDKIT: &str = "BUILDKIT_";
+/// An argument that BuildKit knows by itself, and how its others begin.
+const BUILDKIT: [&str; 2] = ["SOURCE_DATE_EPOCH", "BUILDKIT_"];
 
 /// Far more than any Dockerfile has.
 const LARGEST: u64 = 4 << 20;
+
+/// Whether Docker knows a build argument as that of a proxy.
+pub(crate) fn is_proxy_variable(name: &str) -> bool {
+    PROXY_VARIABLES.contains(&name)
+}
 
 /// The arguments that a Dockerfile declares.
 pub(crate) fn declared(dockerfile: &Path) -> Result<Vec<String>, Error> {
@@ -35,14 +39,17 @@ pub(crate) fn further(
 ) -> Result<Vec<String>, Error> {
     let is_known = |name: &str| {
         declared.iter().any(|known| known == name)
-            || PREDEFINED.iter().any(|known| known.eq_ignore_ascii_case(name))
-            || name.starts_with(BUILDKIT)
+            || is_proxy_variable(name)
+            || BUILDKIT.iter().any(|known| name.starts_with(known))
     };
     let mut further = Vec::new();
     for pair in given {
         let (name, asked) = pair.split_once('=').unwrap_or((pair, ""));
         if !is_known(name) {
             return Err(Error::UnknownArgument { name: name.to_owned(), known: declared.to_vec() });
+        }
+        if pto_process::masked(pair) != *pair || (is_proxy_variable(name) && asked.contains('@')) {
+            return Err(Error::SecretArgument { name: name.to_owned() });
         }
         let needed = match own.iter().filter_map(|own| own.split_once('=')).find(|(own, _)| *own == name) {
             Some((_, needed)) => needed,

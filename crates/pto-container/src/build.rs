@@ -1,6 +1,6 @@
 //! Building the image on this machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_context::Context;
 use pto_docker::{Docker, Proxies};
@@ -104,7 +104,7 @@ impl BuildPlan {
     pub fn make(cx: &Context, request: &BuildRequest) -> Result<Self, Error> {
         let (series, stage) = (request.series, request.stage);
         let context = cx.cwd().join(&request.context);
-        let binary = request.binary.clone().unwrap_or_else(|| BINARY.into());
+        let binary = program::below(&context, request.binary.as_deref().unwrap_or(Path::new(BINARY)));
         require(context.join(DOCKERFILE), "name this repository's directory with `--context DIR`")?;
         program::require(&context.join(&binary))?;
         program::require_sent(&context, &binary)?;
@@ -112,7 +112,7 @@ impl BuildPlan {
         let tag = request.tag.clone().unwrap_or_else(|| settings::local_image(series, stage, asked.clone()));
         let cann_tag = asked.unwrap_or_else(|| default_tag(series).to_owned());
         let repository = request.cann_repository.as_deref().unwrap_or(CANN_REPOSITORY);
-        let base = name::image(format!("{repository}:{cann_tag}"))?;
+        let base = name::tagged(repository, &cann_tag)?;
 
         let tag = name::image(tag)?;
         let proxies = settings::proxies(cx, request.proxy.as_deref())?;
@@ -187,7 +187,8 @@ impl BuildPlan {
                 self.digest_of_base()?
             }
         };
-        self.docker.run_streaming(&self.command(&digest), &self.tag, on_line)?;
+        // What is not there may be the base, not what is built.
+        self.docker.run_streaming(&self.command(&digest), &self.base, on_line)?;
         self.docker.image(&self.tag)?.ok_or_else(|| Error::NoImage { image: self.tag.clone(), build: None })
     }
 
@@ -212,7 +213,8 @@ fn default_tag(series: Series) -> &'static str {
 fn builder(docker: &Docker) -> Result<Vec<String>, Error> {
     let has_buildx = docker.question(["buildx", "version"]).run(docker.cx())?.success();
     if !has_buildx {
-        return Ok(vec!["build".to_owned()]);
+        // Else a step that fails leaves its container behind.
+        return Ok(["build", "--force-rm"].map(str::to_owned).to_vec());
     }
     let help = docker.question(["buildx", "build", "--help"]).run(docker.cx())?.stdout;
     let mut words = vec!["buildx", "build", "--load"];

@@ -9,12 +9,12 @@ use pto_context::{Context, Event};
 use pto_docker::Docker;
 use pto_platform::docker::{Container, DockerInfo, Image};
 use pto_platform::files::parse_driver_info;
-use pto_platform::{Machine, Version, supported_pair};
+use pto_platform::{Machine, PairVerdict, SupportedPair, Version, supported_pair};
 use serde::Serialize;
 
 use crate::access::{DeviceAccess, Mode};
 use crate::configuration::Configuration;
-use crate::disk::{self, gigabytes, is_local};
+use crate::disk::{self, gigabytes};
 use crate::error::Error;
 use crate::series::Series;
 
@@ -105,7 +105,7 @@ impl Subject<'_> {
         let mut findings = Vec::new();
         findings.extend(self.architecture());
         findings.extend(self.other_series());
-        if is_local(self.docker) {
+        if self.docker.is_local() {
             findings.extend(self.disk());
             findings.extend(self.cards());
             findings.extend(self.driver());
@@ -189,12 +189,9 @@ impl Subject<'_> {
         let verdict = supported_pair(&cann, &driver, machine);
         let target = self.series.target();
         let tested: Vec<String> = match &verdict {
-            pto_platform::PairVerdict::Supported(pair) if pair.target.is_none_or(|tested| tested == target) => {
-                return None;
-            }
-            other => {
-                other.instead().iter().map(|pair| format!("driver {} with CANN {}", pair.driver, pair.cann)).collect()
-            }
+            PairVerdict::Supported(pair) if pair.target.is_none_or(|tested| tested == target) => return None,
+            PairVerdict::Supported(pair) => vec![tested(pair)],
+            other => other.instead().iter().map(|pair| tested(pair)).collect(),
         };
         let instead = if tested.is_empty() { String::new() } else { format!("; tested: {}", tested.join(", ")) };
         Some(Finding {
@@ -294,12 +291,19 @@ pub(crate) fn no_room(free: u64, needed: u64, why: &str, info: &DockerInfo) -> F
 }
 
 /// The cards of a container. The ones that it recorded count first, since a privileged container sees all cards.
-fn cards_of(container: &Container) -> Vec<u32> {
+pub(crate) fn cards_of(container: &Container) -> Vec<u32> {
     let recorded = Configuration::of(container).and_then(|it| it.cards().map(str::to_owned));
     match recorded {
         Some(cards) => cards.split(',').filter_map(|card| card.parse().ok()).collect(),
         None => container.npus(),
     }
+}
+
+/// A pair that was tested, with where.
+fn tested(pair: &SupportedPair) -> String {
+    let on = pair.machine.map(|machine| format!(" on {machine}")).unwrap_or_default();
+    let with = pair.target.map(|target| format!(" for {target}")).unwrap_or_default();
+    format!("driver {} with CANN {}{with}{on}", pair.driver, pair.cann)
 }
 
 /// The CANN release of an image, by the tag of its base: `9.2.0-950-ubuntu22.04-py3.11-devel`. Older published images do not name

@@ -1,46 +1,73 @@
-//! Claims of names and cards: one process at a time may create or start a container of a name, or one on a card.
+//! Claims of names and cards: one process of this machine at a time, whoever its user is, may create or start a container of a
+//! name, or one on a card.
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use pto_docker::{Docker, private_home};
-use pto_store::{Lock, stop_if_interrupted};
+use pto_context::{Context, Event, interrupt};
+use pto_docker::Docker;
+use pto_quarantine::{Claim, Quarantine};
 
 use crate::checks::in_use;
-use crate::disk::is_local;
 use crate::error::Error;
 
 /// How often to look again while waiting.
-pub(crate) const POLL: Duration = Duration::from_millis(100);
+const POLL: Duration = Duration::from_millis(100);
+/// How long a wait may last before the user is told what it is for.
+const QUIET: Duration = Duration::from_secs(2);
 
-/// The claim of a container's name, by a lock that all processes of this user share.
-pub(crate) struct NameClaim {
-    name: String,
-    lock: PathBuf,
+/// A wait for another process. It has no limit: that process may fill a volume with gigabytes, and its claim ends with it.
+pub(crate) struct Waiting<'a> {
+    cx: &'a Context,
+    what: String,
     since: Instant,
-    /// An engine that takes longer to create and start a container would not answer a question either.
-    patience: Duration,
+    told: bool,
 }
 
-impl NameClaim {
-    pub(crate) fn new(docker: &Docker, name: &str) -> Result<Self, Error> {
-        let lock = private_home(docker.cx())?.join(format!("container.{name}"));
-        Ok(Self { name: name.to_owned(), lock, since: Instant::now(), patience: docker.patience() })
+impl<'a> Waiting<'a> {
+    pub(crate) fn new(cx: &'a Context, what: String) -> Self {
+        Self { cx, what, since: Instant::now(), told: false }
     }
 
-    /// `None` while another process has the name.
-    pub(crate) fn try_claim(&self) -> Result<Option<Lock>, Error> {
-        Ok(Lock::try_acquire(&self.lock)?)
-    }
-
-    /// Waits a moment for the process that has the name.
-    pub(crate) fn wait(&self) -> Result<(), Error> {
-        stop_if_interrupted()?;
-        if self.since.elapsed() > self.patience {
-            return Err(Error::Busy { name: self.name.clone(), seconds: self.patience.as_secs() });
+    /// Waits a moment.
+    pub(crate) fn moment(&mut self) -> Result<(), Error> {
+        if !self.told && self.since.elapsed() > QUIET {
+            self.told = true;
+            let message = format!("Waiting for another process that {}", self.what);
+            self.cx.emit(Event::Started { task: "wait:container".to_owned(), message, total_bytes: None });
         }
-        std::thread::sleep(POLL);
-        Ok(())
+        pause()
+    }
+}
+
+/// A moment between two looks; ends at an interrupt.
+pub(crate) fn pause() -> Result<(), Error> {
+    if interrupt::requested() {
+        return Err(Error::Interrupted);
+    }
+    std::thread::sleep(POLL);
+    Ok(())
+}
+
+/// The claim of a container's name.
+pub(crate) struct NameClaim<'a> {
+    name: String,
+    quarantine: Quarantine,
+    waiting: Waiting<'a>,
+}
+
+impl<'a> NameClaim<'a> {
+    pub(crate) fn new(cx: &'a Context, name: &str) -> Self {
+        let waiting = Waiting::new(cx, format!("makes or starts container `{name}`"));
+        Self { name: name.to_owned(), quarantine: Quarantine::of(cx), waiting }
+    }
+
+    /// `None` while another process has the name, after a moment's wait.
+    pub(crate) fn try_claim(&mut self) -> Result<Option<Claim>, Error> {
+        let claim = self.quarantine.try_claim(&format!("container.{}", self.name))?;
+        if claim.is_none() {
+            self.waiting.moment()?;
+        }
+        Ok(claim)
     }
 }
 
@@ -49,39 +76,40 @@ impl NameClaim {
 /// told who has it.
 ///
 /// # Errors
-/// A running container has one of the cards, or another process does not finish starting one.
-pub(crate) fn claim_cards(docker: &Docker, name: &str, cards: &[u32]) -> Result<Vec<Lock>, Error> {
-    let home = private_home(docker.cx())?;
+/// A running container has one of the cards.
+pub(crate) fn claim_cards(docker: &Docker, name: &str, cards: &[u32]) -> Result<Vec<Claim>, Error> {
+    let quarantine = Quarantine::of(docker.cx());
     let mut sorted = cards.to_vec();
+    // All in one order, so that no two processes wait for each other.
     sorted.sort_unstable();
     // The cards of another machine only have the same numbers as ours.
-    sorted.retain(|_| is_local(docker));
-    let since = Instant::now();
+    sorted.retain(|_| docker.is_local());
+    let mut waiting = Waiting::new(docker.cx(), format!("starts a container with card {}", numbers(&sorted)));
     loop {
-        let held = try_all(&home, &sorted)?;
-        // After the locks: a process that had them until now has a running container, or has given up.
+        let held = try_all(&quarantine, &sorted)?;
+        // After the claims: a process that had them until now has a running container, or has given up.
         if let Some(finding) = in_use(docker, name, cards, |_, _| {})? {
             return Err(Error::Unfit { findings: vec![finding] });
         }
-        if let Some(held) = held {
-            return Ok(held);
+        match held {
+            Some(held) => return Ok(held),
+            None => waiting.moment()?,
         }
-        stop_if_interrupted()?;
-        if since.elapsed() > docker.patience() {
-            return Err(Error::CardBusy { cards: sorted, seconds: docker.patience().as_secs() });
-        }
-        std::thread::sleep(POLL);
     }
 }
 
-/// The locks of all cards, or none of them.
-fn try_all(home: &Path, cards: &[u32]) -> Result<Option<Vec<Lock>>, Error> {
+/// The claims of all cards, or none of them.
+fn try_all(quarantine: &Quarantine, cards: &[u32]) -> Result<Option<Vec<Claim>>, Error> {
     let mut held = Vec::new();
     for card in cards {
-        match Lock::try_acquire(&home.join(format!("card.{card}")))? {
-            Some(lock) => held.push(lock),
+        match quarantine.try_claim(&format!("card.{card}"))? {
+            Some(claim) => held.push(claim),
             None => return Ok(None),
         }
     }
     Ok(Some(held))
+}
+
+fn numbers(cards: &[u32]) -> String {
+    cards.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }

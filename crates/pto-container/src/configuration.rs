@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::access::DeviceAccess;
 use crate::mount::Mount;
+use crate::series::Series;
 use crate::settings::Settings;
 use crate::sources::Sources;
 
@@ -37,11 +38,18 @@ pub struct Difference {
 }
 
 impl Configuration {
-    pub(crate) fn new(settings: &Settings, image_id: Option<&str>, sources: &Sources, access: &DeviceAccess) -> Self {
+    pub(crate) fn new(
+        series: Series,
+        settings: &Settings,
+        image_id: Option<&str>,
+        sources: &Sources,
+        access: &DeviceAccess,
+    ) -> Self {
         let list = |mounts: &[Mount]| mounts.iter().map(Mount::text).collect::<Vec<_>>().join("; ");
         let trusted: Vec<String> = sources.trusted.iter().map(|path| path.display().to_string()).collect();
         let mut all: BTreeMap<String, String> = [
             (IMAGE, settings.image.clone()),
+            ("series", series.to_string()),
             ("pypto", sources.pypto.display().to_string()),
             ("pypto-lib", sources.pypto_lib.display().to_string()),
             ("sources", list(&sources.mounts)),
@@ -81,18 +89,14 @@ impl Configuration {
         self.0.iter().map(|(name, value)| format!("{PREFIX}{name}={value}"))
     }
 
-    /// The values that differ, in the order of their names. The image's id is compared only if it is known and the image's name is
-    /// the same: an image of another name differs anyway.
+    /// The values that differ, in the order of their names. Labels that are not ours may come from the image. The image's id is
+    /// compared only if it is known and the image's name is the same: an image of another name differs anyway.
     pub fn differences(&self, asked: &Self) -> Vec<Difference> {
-        let names = self.0.keys().chain(asked.0.keys().filter(|name| !self.0.contains_key(*name)));
         let has_id = asked.0.contains_key(IMAGE_ID) && self.0.get(IMAGE) == asked.0.get(IMAGE);
         let comparable = |name: &&String| *name != IMAGE_ID || has_id;
-        let mut names: Vec<&String> =
-            names.filter(comparable).filter(|name| self.0.get(*name) != asked.0.get(*name)).collect();
-        names.sort();
+        let names = asked.0.keys().filter(comparable).filter(|name| self.0.get(*name) != asked.0.get(*name));
         let of = |all: &BTreeMap<String, String>, name: &str| all.get(name).filter(|value| !value.is_empty()).cloned();
         names
-            .into_iter()
             .map(|name| Difference { what: name.clone(), recorded: of(&self.0, name), asked: of(&asked.0, name) })
             .collect()
     }
@@ -137,6 +141,8 @@ mod tests {
             ]
         );
         assert_eq!(recorded.differences(&recorded), []);
+        // A label of the image with the same beginning.
+        assert_eq!(configuration(&[("image", "a"), ("foo", "x")]).differences(&configuration(&[("image", "a")])), []);
     }
 
     #[test]

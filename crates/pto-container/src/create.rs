@@ -24,6 +24,9 @@ const TRUST: &str = "ptokit-gitconfig";
 /// The file that git would read instead.
 const SYSTEM_CONFIGURATION: &str = "/etc/gitconfig";
 
+/// When git forgets a linked worktree whose directory it does not find: inside, that is every one which is not mounted.
+const PRUNE: [&str; 2] = ["gc", "worktreePruneExpire"];
+
 /// What a container is created with.
 pub(crate) struct Creation<'a> {
     pub(crate) series: Series,
@@ -52,7 +55,8 @@ pub(crate) fn create(docker: &Docker, with: Creation<'_>) -> Invocation {
     args.extend(settings.proxies.names().flat_map(|name| ["--env".to_owned(), name.to_owned()]));
     args.extend(configuration.labels().flat_map(|label| ["--label".to_owned(), label]));
     args.extend(["--".to_owned(), settings.image.clone()]);
-    settings.proxies.hand_on(docker.question(args))
+    // Without a deadline: it fills new volumes with what the image has there, which may be gigabytes.
+    settings.proxies.hand_on(docker.command(args))
 }
 
 /// The command that copies the file with the trusted trees into a container that has not run yet; `None` if there are none.
@@ -76,7 +80,8 @@ pub(crate) fn trust_line(copy: &Invocation, trees: &[PathBuf]) -> String {
 fn trust_text(trees: &[PathBuf]) -> String {
     let value = |tree: &PathBuf| config_value(&tree.to_string_lossy());
     let trees = trees.iter().map(|tree| format!("[safe]\n\tdirectory = {}\n", value(tree)));
-    format!("[include]\n\tpath = {SYSTEM_CONFIGURATION}\n") + &trees.collect::<String>()
+    let [section, key] = PRUNE;
+    format!("[include]\n\tpath = {SYSTEM_CONFIGURATION}\n[{section}]\n\t{key} = never\n") + &trees.collect::<String>()
 }
 
 /// A tar archive with one file that belongs to root and that everybody may read.
@@ -95,13 +100,16 @@ fn env(series: Series, sources: &Sources, access: &DeviceAccess) -> Vec<String> 
     env.extend(access.device.map(|device| format!("PYPTO_DEVICE={device}")));
     env.push(format!("PYPTO_SRC={}", sources.pypto.display()));
     env.push(format!("PYPTO_LIB_SRC={}", sources.pypto_lib.display()));
-    if !sources.trusted.is_empty() {
-        env.push(format!("GIT_CONFIG_SYSTEM={TRUST_DIR}/{TRUST}"));
-        env.push(format!("GIT_CONFIG_COUNT={}", sources.trusted.len()));
+    if sources.trusted.is_empty() {
+        return env;
     }
-    for (index, tree) in sources.trusted.iter().enumerate() {
-        env.push(format!("GIT_CONFIG_KEY_{index}=safe.directory"));
-        env.push(format!("GIT_CONFIG_VALUE_{index}={}", tree.display()));
+    let trees = sources.trusted.iter().map(|tree| ("safe.directory".to_owned(), tree.display().to_string()));
+    let settings: Vec<_> = trees.chain([(PRUNE.join("."), "never".to_owned())]).collect();
+    env.push(format!("GIT_CONFIG_SYSTEM={TRUST_DIR}/{TRUST}"));
+    env.push(format!("GIT_CONFIG_COUNT={}", settings.len()));
+    for (index, (key, value)) in settings.into_iter().enumerate() {
+        env.push(format!("GIT_CONFIG_KEY_{index}={key}"));
+        env.push(format!("GIT_CONFIG_VALUE_{index}={value}"));
     }
     env
 }
@@ -115,7 +123,7 @@ mod tests {
         let text = trust_text(&[PathBuf::from("/a \"b\"\\c"), PathBuf::from("/d")]);
         assert_eq!(
             text,
-            "[include]\n\tpath = /etc/gitconfig\n[safe]\n\tdirectory = \"/a \\\"b\\\"\\\\c\"\n[safe]\n\tdirectory = \"/d\"\n"
+            "[include]\n\tpath = /etc/gitconfig\n[gc]\n\tworktreePruneExpire = never\n[safe]\n\tdirectory = \"/a \\\"b\\\"\\\\c\"\n[safe]\n\tdirectory = \"/d\"\n"
         );
         assert!(archive(TRUST, &text).unwrap().len() > text.len());
     }

@@ -12,14 +12,9 @@ pub(crate) const NEEDED: u64 = 30_000_000_000;
 
 /// The bytes that are free for the engine; `None` if its directory is not on this machine or cannot be seen.
 pub(crate) fn free(cx: &Context, docker: &Docker, info: &DockerInfo) -> Option<u64> {
-    let dir = info.root_dir.as_deref().filter(|_| is_local(docker))?;
+    let dir = info.root_dir.as_deref().filter(|_| docker.is_local())?;
     let found = rustix::fs::statvfs(nearest(&cx.under_root(dir))).ok()?;
     Some(found.f_bavail * found.f_frsize)
-}
-
-/// Whether the engine is on this machine, which is so if it is asked over a Unix socket.
-pub(crate) fn is_local(docker: &Docker) -> bool {
-    docker.host().is_none_or(|host| host.starts_with("unix:"))
 }
 
 /// A size for people.

@@ -6,8 +6,9 @@ use pto_context::Context;
 use pto_docker::Docker;
 use pto_platform::docker::Container;
 use pto_process::{Invocation, Stream};
-use pto_store::Lock;
+use pto_quarantine::Claim;
 
+use crate::checks::cards_of;
 use crate::claim::{NameClaim, claim_cards};
 use crate::configuration::Configuration;
 use crate::create::trust_line;
@@ -27,7 +28,12 @@ impl Plan {
         let found = self.docker.container(&self.name)?;
         let mut steps = Vec::new();
         match &found {
-            Some(container) => self.compare(container)?,
+            Some(container) => {
+                self.compare(container)?;
+                if !container.is_running() {
+                    enterable(&self.name, container)?;
+                }
+            }
             None => {
                 steps.extend(self.pull()?);
                 steps.push(self.create.clone());
@@ -63,32 +69,41 @@ impl Plan {
     /// # Errors
     /// The host is not fit for it, the container is not as it is asked for, or Docker cannot do it.
     pub fn enter(&self, mut on_line: impl FnMut(Stream, &str)) -> Result<Session, Error> {
-        let name = NameClaim::new(&self.docker, &self.name)?;
+        let mut name = NameClaim::new(self.docker.cx(), &self.name);
         loop {
-            let claimed = name.try_claim()?;
-            match (self.docker.container(&self.name)?, claimed) {
-                (Some(container), _) if container.is_running() => {
-                    self.compare(&container)?;
+            // One that runs is entered by whoever comes; what is wrong with another is said without waiting.
+            if let Some(container) = self.docker.container(&self.name)? {
+                self.compare(&container)?;
+                if container.is_running() {
                     return Ok(Session { entry: Entry::Joined, attach: self.exec(), held: Vec::new() });
                 }
-                (Some(container), Some(claimed)) => {
+                enterable(&self.name, &container)?;
+            }
+            let Some(claimed) = name.try_claim()? else { continue };
+            // Looked at again: until now, another process may have had the name.
+            match self.docker.container(&self.name)? {
+                Some(container) if container.is_running() => {}
+                // It ran when the host was looked at, which was not checked then.
+                Some(_) if self.was_running => return Self::make(self.docker.cx(), &self.request)?.enter(on_line),
+                Some(container) => {
                     self.compare(&container)?;
                     self.require_fit()?;
                     let held = self.hold(claimed)?;
                     return self.start(Entry::Started, &container, held);
                 }
-                (None, Some(claimed)) => {
+                None => {
                     // First: that an image is nowhere explains more than that it would not fit.
                     let pull = self.pull()?;
                     self.require_fit()?;
                     if let Some(pull) = pull {
-                        self.docker.run_streaming(&pull, &self.image, &mut on_line)?;
+                        // Without the claim, for which nobody should have to wait so long: the engine fetches a layer once.
                         drop(claimed);
+                        self.docker.run_streaming(&pull, &self.image, &mut on_line)?;
                         return Self::make(self.docker.cx(), &self.request)?.enter(on_line);
                     }
                     let held = self.hold(claimed)?;
                     match self.docker.run(&self.create, &self.image) {
-                        // By another program or user, whom our locks do not keep out.
+                        // By another program, which our claims do not keep out.
                         Err(pto_docker::Error::NameTaken { .. }) => {}
                         made => {
                             made?;
@@ -98,19 +113,18 @@ impl Plan {
                         }
                     }
                 }
-                (_, None) => name.wait()?,
             }
         }
     }
 
     /// Claims the cards too, and holds both claims until the container runs.
-    fn hold(&self, name: Lock) -> Result<Vec<Lock>, Error> {
+    fn hold(&self, name: Claim) -> Result<Vec<Claim>, Error> {
         let mut held = claim_cards(&self.docker, &self.name, &self.access.cards)?;
         held.push(name);
         Ok(held)
     }
 
-    fn start(&self, entry: Entry, container: &Container, held: Vec<Lock>) -> Result<Session, Error> {
+    fn start(&self, entry: Entry, container: &Container, held: Vec<Claim>) -> Result<Session, Error> {
         enterable(&self.name, container)?;
         // One whose maker was interrupted has not run either, and may lack the file.
         if let Some(trust) = self.trust.as_ref().filter(|_| container.status.as_deref() == Some(CREATED)) {
@@ -128,11 +142,16 @@ impl Plan {
     }
 
     fn compare(&self, container: &Container) -> Result<(), Error> {
-        let (name, status) = (self.name.clone(), container.status.clone());
-        let Some(recorded) = Configuration::of(container) else { return Err(Error::NoRecord { name, status }) };
+        let (name, status, goes_at_its_end) = (self.name.clone(), container.status.clone(), container.auto_remove);
+        let Some(recorded) = Configuration::of(container) else {
+            return Err(Error::NoRecord { name, status, goes_at_its_end });
+        };
         let differences = recorded.differences(&self.configuration);
-        let has_image = self.has_image;
-        if differences.is_empty() { Ok(()) } else { Err(Error::Differs { name, status, differences, has_image }) }
+        if differences.is_empty() {
+            return Ok(());
+        }
+        let (image, has_image) = (self.image.clone(), self.has_image);
+        Err(Error::Differs { name, status, differences, image, has_image, goes_at_its_end })
     }
 
     fn require_fit(&self) -> Result<(), Error> {
@@ -145,7 +164,7 @@ impl Plan {
 /// that it recorded.
 ///
 /// # Errors
-/// There is no container of that name, or Docker cannot start it.
+/// There is no container of that name, another one has its cards, or Docker cannot start it.
 pub fn enter_existing(
     cx: &Context,
     container: &str,
@@ -154,24 +173,27 @@ pub fn enter_existing(
 ) -> Result<(Session, Option<Configuration>), Error> {
     let named = name::checked("a container", container.to_owned())?;
     let docker = Docker::new(cx)?;
-    let (name, asked) = (NameClaim::new(&docker, &named)?, Asked { terminal, command });
+    let (mut name, asked) = (NameClaim::new(cx, &named), Asked { terminal, command });
+    let find = || docker.container(&named)?.ok_or_else(|| Error::NoContainer { name: named.clone() });
     loop {
-        let claimed = name.try_claim()?;
-        let found = docker.container(&named)?.ok_or_else(|| Error::NoContainer { name: named.clone() })?;
+        let found = find()?;
         let recorded = Configuration::of(&found);
-        let session = match claimed {
-            _ if found.is_running() => {
-                Session { entry: Entry::Joined, attach: asked.exec(&docker, &named), held: Vec::new() }
-            }
-            None => {
-                name.wait()?;
-                continue;
-            }
-            Some(claimed) => {
-                enterable(&named, &found)?;
-                asked.start(&docker, &named, Entry::Started, &found, vec![claimed])?
-            }
-        };
-        return Ok((session, recorded));
+        if found.is_running() {
+            let attach = asked.exec(&docker, &named);
+            return Ok((Session { entry: Entry::Joined, attach, held: Vec::new() }, recorded));
+        }
+        enterable(&named, &found)?;
+        let Some(claimed) = name.try_claim()? else { continue };
+        let found = find()?;
+        if found.is_running() {
+            continue;
+        }
+        // Its maker was interrupted before it gave it everything, and only the request says what.
+        if recorded.is_some() && found.status.as_deref() == Some(CREATED) {
+            return Err(Error::NeverRun { name: named });
+        }
+        let mut held = claim_cards(&docker, &named, &cards_of(&found))?;
+        held.push(claimed);
+        return Ok((asked.start(&docker, &named, Entry::Started, &found, held)?, recorded));
     }
 }

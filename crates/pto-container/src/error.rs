@@ -4,8 +4,11 @@ use std::path::PathBuf;
 
 use pto_context::{Fault, counted};
 
+use crate::arguments::is_proxy_variable;
+
 use crate::checks::Finding;
 use crate::configuration::Difference;
+use crate::name::IMAGE_NAME;
 
 /// Why there is no session. The container that is there, if there is one, is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -45,10 +48,16 @@ pub enum Error {
         name: String,
     },
     /// A text that is not a size.
-    #[error("`{size}` is not a size for `/dev/shm`; expected a number and a unit, as in `16g`")]
+    #[error("`{size}` is not a size for `/dev/shm`; expected a number above 0 and a unit, as in `16g`")]
     BadSize {
         /// What was given.
         size: String,
+    },
+    /// The volume for caches is one for sources.
+    #[error("the volume `{volume}` holds the sources of this container, so it cannot hold caches too")]
+    CacheOfSources {
+        /// The volume.
+        volume: String,
     },
     /// A text that is not the address of a proxy. It may hold a password, so it is not shown.
     #[error("the proxy that was given is not an address; expected `http://HOST:PORT`")]
@@ -66,6 +75,14 @@ pub enum Error {
         missing: PathBuf,
         /// The directory that is probably meant.
         instead: Option<PathBuf>,
+    },
+    /// A part of a workspace that lies elsewhere and is no checkout.
+    #[error("`{}` leads out of the workspace, to `{}`, which is not a checkout", .place.display(), .target.display())]
+    LeadsOut {
+        /// The symbolic link.
+        place: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
     },
     /// The engine has no `ascend` runtime.
     #[error("the Docker engine knows no runtime `ascend`; it knows {}", .known.join(", "))]
@@ -96,8 +113,12 @@ pub enum Error {
         status: Option<String>,
         /// In what.
         differences: Vec<Difference>,
-        /// Whether the image that is asked for is on this machine.
+        /// The image that is asked for.
+        image: String,
+        /// Whether it is on this machine.
         has_image: bool,
+        /// Whether Docker removes the container as soon as it ends.
+        goes_at_its_end: bool,
     },
     /// The container did not record its configuration.
     #[error("container `{name}` has no record of its configuration: it is older, or somebody else's")]
@@ -106,6 +127,8 @@ pub enum Error {
         name: String,
         /// Docker's word for what it does: `running`, `paused`.
         status: Option<String>,
+        /// Whether Docker removes the container as soon as it ends.
+        goes_at_its_end: bool,
     },
     /// The container exists and cannot be entered in its present state.
     #[error("container `{name}` is {status}")]
@@ -131,21 +154,11 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// Another process creates or starts it, and does not finish.
-    #[error("another process has been making or starting container `{name}` for {seconds} s")]
-    Busy {
+    /// Its maker was interrupted before it was started.
+    #[error("container `{name}` was made and never started")]
+    NeverRun {
         /// The container.
         name: String,
-        /// How long that was waited for.
-        seconds: u64,
-    },
-    /// Another process starts a container with one of the cards, and does not finish.
-    #[error("another process has been starting a container with card {} for {seconds} s", numbers(.cards))]
-    CardBusy {
-        /// The cards that were asked for.
-        cards: Vec<u32>,
-        /// How long that was waited for.
-        seconds: u64,
     },
     /// The program for the image is older than its sources.
     #[error("`{}` is older than `{}`, which it was built from", .program.display(), .source_file.display())]
@@ -176,6 +189,20 @@ pub enum Error {
         name: String,
         /// Those of the Dockerfile.
         known: Vec<String>,
+    },
+    /// A build argument with a password. All users of the host see it in the client's command line, and the image may keep it.
+    #[error("the build argument `{name}` holds a user or a password")]
+    SecretArgument {
+        /// Its name.
+        name: String,
+    },
+    /// The program for the image cannot be run.
+    #[error("`{}` is not a program: it {why}", .program.display())]
+    NotAProgram {
+        /// The program.
+        program: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
     },
     /// The Dockerfile cannot be read.
     #[error("cannot read the Dockerfile")]
@@ -213,9 +240,12 @@ pub enum Error {
     /// Docker did not do its work.
     #[error(transparent)]
     Docker(#[from] pto_docker::Error),
-    /// A container's name could not be locked.
-    #[error("cannot lock the name of a container")]
-    Lock(#[from] pto_store::Error),
+    /// A container's name or a card could not be claimed.
+    #[error(transparent)]
+    Claim(#[from] pto_quarantine::Error),
+    /// The user interrupted it.
+    #[error("interrupted")]
+    Interrupted,
     /// The client could not be started.
     #[error(transparent)]
     Process(#[from] pto_process::Error),
@@ -229,10 +259,22 @@ impl Error {
             Self::CardsWithoutAccess { .. } => {
                 "leave the cards out, or `--device-access none` and `PYPTO_DEVICE_ACCESS`".to_owned()
             }
-            Self::CardTwice { .. } | Self::BadSize { .. } | Self::Archive(_) | Self::Dockerfile(_) => return None,
+            Self::CardTwice { .. } | Self::BadSize { .. } | Self::Archive(_) | Self::Dockerfile(_) | Self::Interrupted => return None,
             Self::BadProxy => "give it with `--proxy`, or with `PYPTO_DOCKER_PROXY` if a password is in it".to_owned(),
             Self::NotText { .. } => "rename it, or use a checkout elsewhere".to_owned(),
             Self::BadVariable { variable, .. } => format!("`unset {variable}`, or give it one of these values"),
+            Self::CacheOfSources { .. } => "name another one: `--cache-volume VOLUME`".to_owned(),
+            Self::LeadsOut { .. } => "move it there, or name the checkouts one by one: `--pypto-src`, `--pypto-lib-src`".to_owned(),
+            Self::SecretArgument { name } if is_proxy_variable(name) => {
+                "set `PYPTO_DOCKER_PROXY`, or the variable of that name: it is handed on without being shown".to_owned()
+            }
+            Self::SecretArgument { .. } => {
+                "leave it out of the address: git asks its credential helper, and an image keeps its arguments".to_owned()
+            }
+            Self::NotAProgram { .. } => "build it again: `cargo build --release -p xtask`".to_owned(),
+            Self::BadName { what, .. } if *what == IMAGE_NAME => {
+                "`[HOST/]PATH[:TAG]` or `[HOST/]PATH@sha256:...`, the path in lower case".to_owned()
+            }
             Self::BadName { .. } => "letters, digits, `_`, `.` and `-`, the first a letter or a digit, at most 240 of them".to_owned(),
             Self::NotAWorkspace { instead: Some(dir), .. } => format!("probably meant: `{}`", dir.display()),
             Self::NotAWorkspace { instead: None, .. } => {
@@ -251,30 +293,30 @@ impl Error {
             }
             Self::UnknownArgument { known, .. } => format!("it has {}", known.join(", ")),
             Self::Unfit { findings } => remedies(findings),
-            Self::Differs { has_image: false, differences, .. } => {
+            Self::Differs { has_image: false, image, differences, .. } => {
                 let own = differences.iter().find(|difference| difference.what == "image");
-                let own = own.and_then(|image| image.recorded.as_deref()).unwrap_or("IMAGE");
+                let own = own.and_then(|image| image.recorded.as_deref());
+                let own = own.map(|own| format!("name that of the container, `--image {own}`, or ")).unwrap_or_default();
                 format!(
-                    "the image that is asked for is not on this machine, so that no container could be made of it: name that of \
-                     the container, `--image {own}`, or build or pull the other one first"
+                    "the image `{image}` that is asked for is not on this machine, so that no container could be made of it: \
+                     {own}build or pull it first"
                 )
             }
-            Self::Differs { name, status, .. } | Self::NoRecord { name, status } => {
-                format!("{}, then: {}", keep_first(name), remove(name, status.as_deref()))
+            Self::Differs { .. } | Self::NoRecord { .. } => {
+                self.removal().map(|(keep, remove)| format!("{keep}, then: {remove}"))?
             }
             Self::NotEnterable { name, status } if status == "paused" => format!("`docker unpause {name}`"),
             Self::NotEnterable { .. } => "wait until it has come to rest, and run again".to_owned(),
             Self::Ended { name, .. } => {
-                let kept = kept(name);
+                let (keep, kept) = (keep_command(name), kept(name));
                 format!(
                     "`docker logs {name}` shows what it said. To go on with its files in a container that can be entered: \
-                     `docker commit {name} {kept}`, then `docker run --interactive --tty {kept}`; its volumes are named \
-                     again with `--volumes-from {name}`"
+                     `{keep}`, then `docker run --interactive --tty {kept} bash`; its volumes are named again with \
+                     `--volumes-from {name}`"
                 )
             }
             Self::NoContainer { .. } => "`cargo xtask container run` makes one; `docker ps -a` lists those there are".to_owned(),
-            Self::Busy { name, .. } => format!("see what it does: `docker ps -a --filter name={name}`"),
-            Self::CardBusy { .. } => "see what there is: `docker ps -a`; or choose another card".to_owned(),
+            Self::NeverRun { .. } => "`cargo xtask container run`, with the words that it was made with, finishes it".to_owned(),
             Self::NoBuildFile { what, .. } => (*what).to_owned(),
             Self::BadDigest { .. } => "`docker manifest inspect` and a registry's own pages show it".to_owned(),
             Self::OtherArgument { .. } => {
@@ -289,7 +331,7 @@ impl Error {
             Self::NoDigest { .. } => "name a repository in a registry, or the digest itself".to_owned(),
             Self::Checkout(error) => return error.hint(),
             Self::Docker(error) => return error.hint(),
-            Self::Lock(error) => return error.hint(),
+            Self::Claim(error) => return error.hint(),
             Self::Process(error) => return error.hint(),
         })
     }
@@ -297,8 +339,9 @@ impl Error {
     /// What to save, and the command that removes a container which differs, so that the same request can create a new one.
     pub fn removal(&self) -> Option<(String, String)> {
         match self {
-            Self::Differs { name, status, has_image: true, .. } | Self::NoRecord { name, status } => {
-                Some((keep_first(name), remove(name, status.as_deref())))
+            Self::Differs { name, status, has_image: true, goes_at_its_end, .. }
+            | Self::NoRecord { name, status, goes_at_its_end } => {
+                Some((keep_first(name), remove(name, status.as_deref(), *goes_at_its_end)))
             }
             _ => None,
         }
@@ -310,17 +353,16 @@ impl Error {
             Self::Docker(error) => error.fault(),
             Self::Checkout(error) if error.is_interrupted() => Fault::Interrupt,
             Self::Process(error) if error.is_interrupted() => Fault::Interrupt,
-            Self::Lock(error) if error.is_interrupted() => Fault::Interrupt,
+            Self::Interrupted => Fault::Interrupt,
             Self::Differs { .. } | Self::NoRecord { .. } => Fault::Verdict,
             Self::NoAscendRuntime { .. }
             | Self::NoImage { .. }
             | Self::Unfit { .. }
             | Self::NotEnterable { .. }
             | Self::Ended { .. }
-            | Self::Busy { .. }
+            | Self::NeverRun { .. }
+            | Self::Claim(_)
             | Self::Archive(_)
-            | Self::CardBusy { .. }
-            | Self::Lock(_)
             | Self::Process(_) => Fault::Machine,
             Self::NoCards
             | Self::CardsWithoutAccess { .. }
@@ -328,6 +370,10 @@ impl Error {
             | Self::BadVariable { .. }
             | Self::BadName { .. }
             | Self::BadSize { .. }
+            | Self::CacheOfSources { .. }
+            | Self::LeadsOut { .. }
+            | Self::SecretArgument { .. }
+            | Self::NotAProgram { .. }
             | Self::BadProxy
             | Self::NotText { .. }
             | Self::NotAWorkspace { .. }
@@ -349,10 +395,6 @@ fn found(findings: &[Finding]) -> String {
     findings.iter().map(|finding| format!("{}: {}", finding.check, finding.found)).collect::<Vec<_>>().join("; ")
 }
 
-fn numbers(cards: &[u32]) -> String {
-    cards.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
-}
-
 fn remedies(findings: &[Finding]) -> String {
     let remedy = |finding: &Finding| match finding.check.may_be_skipped() {
         true => format!("{} (to go on anyway: `--skip-check {}`)", finding.remedy, finding.check),
@@ -368,9 +410,15 @@ fn listed(differences: &[Difference]) -> String {
 fn keep_first(name: &str) -> String {
     format!(
         "what was changed inside and lies in no mount or volume is lost with the container: keep it first \
-         (`docker cp {name}:PATH DIR`, or `docker commit {name} {}`)",
-        kept(name)
+         (`docker cp {name}:PATH DIR`, or `{}`)",
+        keep_command(name)
     )
+}
+
+/// The command that keeps a container's files as an image. Not `docker commit`: that would keep the container's environment, with
+/// the passwords of proxies, and its labels, by which it counts as having the cards.
+fn keep_command(name: &str) -> String {
+    format!("docker export {name} | docker import - {}", kept(name))
 }
 
 /// A name for an image that keeps a container's files. It has no capitals, which a container's name may have.
@@ -387,8 +435,9 @@ fn without_input(takes_input: bool) -> &'static str {
 }
 
 /// The command that removes a container. Docker does not stop a paused one, and removes a living one only with `--force`.
-fn remove(name: &str, status: Option<&str>) -> String {
+fn remove(name: &str, status: Option<&str>, goes_at_its_end: bool) -> String {
     match status {
+        _ if goes_at_its_end => format!("docker rm --force {name}"),
         Some("running") => format!("docker stop {name} && docker rm {name}"),
         Some("paused" | "restarting") => format!("docker rm --force {name}"),
         _ => format!("docker rm {name}"),

@@ -33,6 +33,7 @@ mod series;
 mod session;
 mod settings;
 mod shell;
+mod size;
 mod sources;
 mod start;
 

@@ -68,7 +68,7 @@ impl Mount {
 
 /// A field of CSV, quoted where it has to be.
 fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_path_is_one_field_whatever_is_in_it(source in "/[a-z,\"' :=\n]{0,12}", target in "/[a-z,\"]{0,8}") {
+        fn a_path_is_one_field_whatever_is_in_it(source in "/[a-z,\"' :=\r\n]{0,12}", target in "/[a-z,\"]{0,8}") {
             let option = Mount::bind(Path::new(&source), &target).readonly().option();
             let expected = ["type=bind".to_owned(), format!("source={source}"), format!("target={target}"), "readonly".to_owned()];
             prop_assert_eq!(fields(&option), expected);

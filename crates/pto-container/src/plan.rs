@@ -11,7 +11,6 @@ use crate::access::DeviceAccess;
 use crate::checks::{Finding, Subject};
 use crate::configuration::Configuration;
 use crate::create::{Creation, create, trust};
-use crate::disk;
 use crate::error::Error;
 use crate::name::is_in_registry;
 use crate::request::Request;
@@ -40,6 +39,8 @@ pub struct Plan {
     pub(crate) command: Vec<OsString>,
     pub(crate) request: Request,
     pub(crate) has_image: bool,
+    /// Whether the container ran when the plan was made: then the host was not checked.
+    pub(crate) was_running: bool,
     /// The command that builds the image, unless another one was named.
     build: Option<String>,
 }
@@ -55,7 +56,7 @@ impl Plan {
         let info = docker.info()?;
         let image = docker.image(&settings.image)?;
         let series = request.series;
-        if !disk::is_local(&docker) {
+        if !docker.is_local() {
             let message =
                 "the Docker engine is on another machine: cards and mounts are that machine's, and are not checked";
             cx.emit(Event::Warning { message: message.to_owned() });
@@ -63,7 +64,7 @@ impl Plan {
         let access = DeviceAccess::choose(cx, &info, settings.access, series, &request.cards)?;
         let sources = Sources::find(cx, request, &settings.name)?;
         let id = image.as_ref().and_then(|image| image.id.as_deref());
-        let configuration = Configuration::new(&settings, id, &sources, &access);
+        let configuration = Configuration::new(series, &settings, id, &sources, &access);
         let subject = Subject {
             cx,
             docker: &docker,
@@ -73,7 +74,9 @@ impl Plan {
             access: &access,
             name: &settings.name,
         };
-        let findings = subject.examine()?;
+        // One that runs is entered as it is.
+        let was_running = docker.container(&settings.name)?.is_some_and(|container| container.is_running());
+        let findings = if was_running { Vec::new() } else { subject.examine()? };
         let terminal = request.terminal;
         let with = Creation {
             series,
@@ -100,6 +103,7 @@ impl Plan {
             command: request.command.clone(),
             request: request.clone(),
             has_image: image.is_some(),
+            was_running,
         })
     }
 

@@ -1,18 +1,30 @@
 //! This program, as it is built to go into the image: an outdated one would not do what the sources beside it say.
 
-use std::path::{Path, PathBuf};
+use std::io::Read as _;
+use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
+
+use pto_context::files;
 
 use crate::error::Error;
 
 /// How to get one.
 const BUILD: &str = "build it: `cargo build --release -p xtask`, or name another with `--binary FILE`";
 
+/// The program's path below the directory, however it was named: in full, or with `./` before it.
+pub(crate) fn below(context: &Path, program: &Path) -> PathBuf {
+    let within = program.strip_prefix(context).unwrap_or(program);
+    within.components().filter(|part| !matches!(part, Component::CurDir)).collect()
+}
+
 /// Checks that the program exists and is not older than its sources, which Cargo lists in a file beside it. A program that was
 /// built elsewhere has no such file and is taken as it is.
 pub(crate) fn require(program: &Path) -> Result<(), Error> {
     let no_program = || Error::NoBuildFile { file: program.to_owned(), what: BUILD };
     let built = modified(program).filter(|_| program.is_file()).ok_or_else(no_program)?;
+    if let Some(why) = fault_of(program) {
+        return Err(Error::NotAProgram { program: program.to_owned(), why });
+    }
     let sources = std::fs::read_to_string(program.with_extension("d")).map(|text| sources(&text)).unwrap_or_default();
     let changed = sources.into_iter().find(|source| modified(source).is_none_or(|at| at > built));
     match changed {
@@ -21,12 +33,27 @@ pub(crate) fn require(program: &Path) -> Result<(), Error> {
     }
 }
 
+/// Why the kernel would not run it. A shell runs an empty file, and everything that it is to do seems done.
+fn fault_of(program: &Path) -> Option<&'static str> {
+    let (mut file, mut magic) = (files::open_regular(program).ok()?, [0; 4]);
+    match file.read_exact(&mut magic) {
+        Ok(()) if magic == *b"\x7fELF" || magic.starts_with(b"#!") => None,
+        Ok(()) => Some("is neither an ELF file nor a script"),
+        Err(_) => Some("is empty or cut off"),
+    }
+}
+
 /// That the engine is sent it: `.dockerignore` may leave it out, which would show only when the build has run for minutes. Its patterns
 /// are read as far as ours go, names and `*` alone; with others nothing is said.
 pub(crate) fn require_sent(context: &Path, program: &Path) -> Result<(), Error> {
     let not_sent = || Error::NotSent { program: program.to_owned(), context: context.to_owned() };
-    let is_plain = |part: std::path::Component<'_>| matches!(part, std::path::Component::Normal(_));
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     if !program.components().all(is_plain) {
+        return Err(not_sent());
+    }
+    // The engine is sent a link as it is, and what it leads to only if that lies there too, by its own name.
+    let real = |path: &Path| path.canonicalize().ok();
+    if real(&context.join(program)).is_some_and(|found| Some(found) != real(context).map(|dir| dir.join(program))) {
         return Err(not_sent());
     }
     let text = std::fs::read_to_string(context.join(".dockerignore")).unwrap_or_default();
@@ -83,6 +110,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let sent = |program: &str| require_sent(dir.path(), Path::new(program)).is_ok();
         assert!(sent("x") && sent("a/b") && !sent("../x") && !sent("/tmp/x"), "without a list all below is sent");
+        fs_err::os::unix::fs::symlink("/bin", dir.path().join("linked")).unwrap();
+        assert!(!sent("linked/sh"), "a link is sent, and not what it leads to");
+        for given in ["./x", "x", &dir.path().join("x").display().to_string()] {
+            assert_eq!(below(dir.path(), Path::new(given)), Path::new("x"), "{given}");
+        }
         fs_err::write(dir.path().join(".dockerignore"), "# a remark\n*\n!docker\n!target/release/xtask\n").unwrap();
         assert!(sent("target/release/xtask") && sent("docker/mine/xtask"));
         assert!(!sent("target/debug/xtask") && !sent("xtask") && !sent("dockers"));
@@ -99,7 +131,11 @@ mod tests {
         let (program, source) = (file("x"), file("a.rs"));
         assert!(matches!(require(&program), Err(Error::NoBuildFile { .. })));
         fs_err::write(&source, "").unwrap();
-        fs_err::write(&program, "").unwrap();
+        for (content, expected) in [("", "empty"), ("12", "empty"), ("text\n", "neither")] {
+            fs_err::write(&program, content).unwrap();
+            assert!(require(&program).unwrap_err().to_string().contains(expected), "{content}");
+        }
+        fs_err::write(&program, "#!/bin/sh\n").unwrap();
         require(&program).unwrap();
         fs_err::write(file("x.d"), format!("{}: {}\n", program.display(), source.display())).unwrap();
         let later = modified(&program).unwrap() + Duration::from_secs(1);

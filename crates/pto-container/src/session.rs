@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use pto_context::Context;
 use pto_docker::Docker;
 use pto_process::Invocation;
-use pto_store::Lock;
+use pto_quarantine::Claim;
 use serde::Serialize;
 
 use crate::error::Error;
@@ -33,7 +33,7 @@ pub struct Session {
     pub(crate) attach: Invocation,
     /// The claims, held for as long as this session has the main shell: of the name, since a second session must not share that
     /// shell, and of the cards, which others cannot see in use before the shell runs.
-    pub(crate) held: Vec<Lock>,
+    pub(crate) held: Vec<Claim>,
 }
 
 impl Session {
@@ -45,8 +45,8 @@ impl Session {
     /// Replaces this process by the client, so that the terminal, signals and the exit code are the session's from here on. Returns
     /// only if that fails.
     pub fn begin(self, cx: &Context) -> Error {
-        for lock in self.held {
-            if let Err(error) = lock.keep_for_life() {
+        for claim in self.held {
+            if let Err(error) = claim.keep_for_life() {
                 return error.into();
             }
         }
@@ -73,7 +73,7 @@ pub(crate) fn exec(docker: &Docker, name: &str, terminal: bool, command: &[OsStr
         true => args.extend(["--rcfile", ACTIVATION].map(OsString::from)),
         // Through a shell, as only a shell reads `BASH_ENV`.
         false => {
-            args.extend(["-c", "exec \"$@\"", "bash"].map(OsString::from).into_iter().chain(command.iter().cloned()))
+            args.extend(["-c", "exec -- \"$@\"", "bash"].map(OsString::from).into_iter().chain(command.iter().cloned()))
         }
     }
     docker.command(args)

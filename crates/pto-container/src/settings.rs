@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::name;
 use crate::request::Request;
 use crate::series::{Series, Stage};
+use crate::size;
 
 /// Enough for HCCL and for the data loaders of models, which Docker's own 64 MB are not.
 const SHM_SIZE: &str = "16g";
@@ -18,6 +19,10 @@ const SHM_SIZE: &str = "16g";
 pub(crate) const PROXY_VARIABLE: &str = "PYPTO_DOCKER_PROXY";
 /// The repository of images that are built on this machine.
 const LOCAL: &str = "pypto-dev";
+
+/// What the volumes of sources are called after a container.
+pub(crate) const SOURCES: &str = "src";
+pub(crate) const LIB_SOURCES: &str = "lib-src";
 
 /// What a container is created with, besides sources and devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,12 +58,18 @@ impl Settings {
         let named = request.name.clone().unwrap_or_else(|| container_name(cx, series));
         let name = name::checked("a container", named)?;
         let cache = said(&request.cache_volume, "PYPTO_CACHE_VOLUME");
+        let cache_volume = name::checked("a volume", cache.unwrap_or_else(|| volume(&name, "cache")))?;
+        if [SOURCES, LIB_SOURCES].iter().any(|what| volume(&name, what) == cache_volume) {
+            return Err(Error::CacheOfSources { volume: cache_volume });
+        }
         Ok(Self {
             image: name::image(image)?,
             build,
-            cache_volume: name::checked("a volume", cache.unwrap_or_else(|| volume(&name, "cache")))?,
+            cache_volume,
             name,
-            shm_size: size(said(&request.shm_size, "PYPTO_SHM_SIZE").unwrap_or_else(|| SHM_SIZE.to_owned()))?,
+            shm_size: size::canonical(
+                &said(&request.shm_size, "PYPTO_SHM_SIZE").unwrap_or_else(|| SHM_SIZE.to_owned()),
+            )?,
             access,
             proxies: proxies(cx, request.proxy.as_deref())?,
         })
@@ -123,17 +134,6 @@ fn is_proxy(address: &str) -> bool {
     clean && known && is_host && (scheme.is_some() || port.is_some()) && port.is_none_or(|it| it.parse::<u16>().is_ok())
 }
 
-/// Checks a size as Docker reads it: a number with or without a unit.
-fn size(text: String) -> Result<String, Error> {
-    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let number = &text[..text.len() - unit.len()];
-    let is_number = number.starts_with(|c: char| c.is_ascii_digit()) && number.parse::<f64>().is_ok();
-    let unit = unit.to_ascii_lowercase();
-    let unit = unit.strip_suffix('b').unwrap_or(&unit);
-    let unit = unit.strip_suffix('i').unwrap_or(unit);
-    if is_number && ["", "k", "m", "g", "t"].contains(&unit) { Ok(text) } else { Err(Error::BadSize { size: text }) }
-}
-
 fn access(cx: &Context) -> Result<Access, Error> {
     const VARIABLE: &str = "PYPTO_DEVICE_ACCESS";
     let Some(value) = cx.var(VARIABLE) else { return Ok(Access::default()) };
@@ -149,13 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_proxies_are_read_before_docker_is_asked() {
-        for good in ["16g", "64M", "1.5gb", "1GiB", "1024"] {
-            assert!(size(good.to_owned()).is_ok(), "{good}");
-        }
-        for bad in ["", "g", "-1g", "lots", "16 apples", "1.2.3g", "16x"] {
-            assert!(size(bad.to_owned()).is_err(), "{bad}");
-        }
+    fn proxies_are_read_before_docker_is_asked() {
         for good in ["http://proxy:3128", "https://u:p@ss@proxy.example/", "u:pw@127.0.0.1:9", "socks5h://[::1]:1080"] {
             assert!(is_proxy(good), "{good}");
         }

@@ -9,7 +9,7 @@ use pto_context::places::PYPTO_PINS;
 use crate::error::Error;
 use crate::mount::Mount;
 use crate::request::Request;
-use crate::settings::volume;
+use crate::settings::{LIB_SOURCES, SOURCES, volume};
 
 /// Where images keep both checkouts.
 const WORKSPACE: &str = "/workspace";
@@ -32,7 +32,10 @@ pub(crate) struct Sources {
 impl Sources {
     /// The sources of the container with this name.
     pub(crate) fn find(cx: &Context, request: &Request, container: &str) -> Result<Self, Error> {
-        let workspace = request.workspace.clone().or_else(|| path(cx, "PYPTO_HOST_WORKSPACE"));
+        // A checkout that was named counts more than a variable of the shell.
+        let is_named = request.pypto_src.is_some() || request.pypto_lib_src.is_some();
+        let of_shell = || path(cx, "PYPTO_HOST_WORKSPACE").filter(|_| !is_named);
+        let workspace = request.workspace.clone().or_else(of_shell);
         match workspace {
             Some(dir) => Self::of_workspace(cx, &cx.cwd().join(dir)),
             None => Self::of_checkouts(cx, request, container),
@@ -50,17 +53,24 @@ impl Sources {
         }
         let mut sources = Self::empty();
         sources.mounts.push(Mount::bind(&real(dir), WORKSPACE));
+        if dir.join(".git").exists() {
+            sources.trusted.push(WORKSPACE.into());
+        }
         let [pypto, lib] = places;
         for (place, name) in [(&pypto, PYPTO), (&lib, PYPTO_LIB)] {
             let inside = Path::new(WORKSPACE).join(name);
             // A directory that is not a checkout is mounted as it is.
             let found = GitDirs::find(place).ok().filter(|dirs| dirs.root == real(place));
-            let Some(checkout) = found.map(|_| open(cx, place)).transpose()? else { continue };
+            let Some(checkout) = found.map(|_| open(cx, place)).transpose()? else {
+                stays_inside(dir, place)?;
+                continue;
+            };
             // A symbolic link that leads out of the workspace would be broken inside.
             match stays_whole(&checkout) && checkout.root().starts_with(real(dir)) {
                 true => sources.trust(&checkout, &inside),
                 false => sources.keep_paths(&checkout, name),
             }
+            sources.elsewhere(&checkout);
             sources.limits(&checkout, name);
         }
         Ok(sources)
@@ -73,8 +83,8 @@ impl Sources {
         let lib = request.pypto_lib_src.clone().or_else(|| path(cx, "PYPTO_LIB_SRC"));
         let lib = lib.or_else(|| pypto.as_ref().and_then(beside)).map(|dir| open(cx, &dir)).transpose()?;
         let mut sources = Self::empty();
-        sources.add(pypto.as_ref(), PYPTO, &volume(container, "src"));
-        sources.add(lib.as_ref(), PYPTO_LIB, &volume(container, "lib-src"));
+        sources.add(pypto.as_ref(), PYPTO, &volume(container, SOURCES));
+        sources.add(lib.as_ref(), PYPTO_LIB, &volume(container, LIB_SOURCES));
         Ok(sources)
     }
 
@@ -94,12 +104,35 @@ impl Sources {
             Some(checkout) if stays_whole(checkout) => {
                 self.mounts.push(Mount::bind(checkout.root(), &inside));
                 self.trust(checkout, &inside);
+                self.elsewhere(checkout);
                 self.limits(checkout, name);
             }
             Some(checkout) => {
                 self.keep_paths(checkout, name);
+                self.elsewhere(checkout);
                 self.limits(checkout, name);
             }
+        }
+    }
+
+    /// Mounts what a checkout names by absolute paths outside of itself: the repositories of submodules that are worktrees of
+    /// other checkouts, and the object stores that a clone shares with others.
+    fn elsewhere(&mut self, checkout: &Checkout) {
+        for part in std::iter::once(checkout).chain(checkout.below()) {
+            let repository = &part.dirs.common_dir;
+            let is_inside = part.root() == checkout.root() || repository.starts_with(checkout.root());
+            if !is_inside {
+                self.keep(repository);
+            }
+            alternates(repository).iter().for_each(|store| self.keep(store));
+        }
+    }
+
+    /// Mounts a directory at its own path, unless one above it is mounted so.
+    fn keep(&mut self, dir: &Path) {
+        let is_there = |mount: &Mount| Path::new(&mount.source) == mount.target && dir.starts_with(&mount.target);
+        if !self.mounts.iter().any(is_there) {
+            self.mounts.push(Mount::bind(dir, dir));
         }
     }
 
@@ -107,12 +140,7 @@ impl Sources {
     fn keep_paths(&mut self, checkout: &Checkout, name: &str) {
         let root = checkout.root();
         self.mounts.push(Mount::bind(root, root));
-        let repository = &checkout.dirs.common_dir;
-        let is_there =
-            |mount: &Mount| Path::new(&mount.source) == mount.target && repository.starts_with(&mount.target);
-        if !self.mounts.iter().any(is_there) {
-            self.mounts.push(Mount::bind(repository, repository));
-        }
+        self.keep(&checkout.dirs.common_dir);
         self.trust(checkout, root);
         let place = if name == PYPTO { &mut self.pypto } else { &mut self.pypto_lib };
         *place = root.to_owned();
@@ -130,6 +158,23 @@ impl Sources {
         let file = JobLimits::file(checkout);
         let file = file.filter(|file| name == PYPTO && file.is_file());
         self.mounts.extend(file.map(|file| Mount::bind(&file, &file).readonly()));
+    }
+}
+
+/// The object stores of other repositories that one takes objects from (`git clone --shared`), as far as they are there.
+fn alternates(repository: &Path) -> Vec<PathBuf> {
+    let objects = repository.join("objects");
+    let text = std::fs::read_to_string(objects.join("info/alternates")).unwrap_or_default();
+    let stores = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(|line| objects.join(line));
+    stores.filter_map(|store| store.canonicalize().ok()).filter(|store| !store.starts_with(repository)).collect()
+}
+
+/// Checks that a part of a workspace which is no checkout lies in it: a link that leads out would lead nowhere inside.
+fn stays_inside(workspace: &Path, place: &Path) -> Result<(), Error> {
+    let target = real(place);
+    match target.starts_with(real(workspace)) {
+        true => Ok(()),
+        false => Err(Error::LeadsOut { place: place.to_owned(), target }),
     }
 }
 

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use pto_docker::Docker;
 use pto_platform::docker::Container;
 use pto_process::Invocation;
-use pto_store::{Lock, stop_if_interrupted};
+use pto_quarantine::Claim;
 
-use crate::claim::POLL;
+use crate::claim::pause;
 use crate::error::Error;
 use crate::session::{self, Entry, Session};
 
@@ -45,7 +45,7 @@ impl Asked<'_> {
         name: &str,
         entry: Entry,
         container: &Container,
-        held: Vec<Lock>,
+        held: Vec<Claim>,
     ) -> Result<Session, Error> {
         if self.takes_main_shell(container) {
             return Ok(Session { entry, attach: session::attach(docker, name), held });
@@ -85,7 +85,6 @@ fn stays(docker: &Docker, name: &str, settles: Duration) -> Result<(), Error> {
         if since.elapsed() >= settles {
             return Ok(());
         }
-        stop_if_interrupted()?;
-        std::thread::sleep(POLL);
+        pause()?;
     }
 }

@@ -4,6 +4,8 @@ mod support;
 
 use std::sync::Arc;
 
+use std::path::Path;
+
 use pto_checkout::JobLimits;
 use pto_container::{Access, BuildPlan, BuildRequest, CheckId, Error, Plan, Request, Series, container_name};
 use pto_context::{Event, Recorder};
@@ -214,7 +216,7 @@ fn a_checkout_is_mounted_where_images_have_theirs() {
         git,
         [
             "GIT_CONFIG_SYSTEM=/etc/ptokit-gitconfig",
-            "GIT_CONFIG_COUNT=4",
+            "GIT_CONFIG_COUNT=5",
             "GIT_CONFIG_KEY_0=safe.directory",
             "GIT_CONFIG_VALUE_0=/workspace/pypto",
             "GIT_CONFIG_KEY_1=safe.directory",
@@ -223,6 +225,8 @@ fn a_checkout_is_mounted_where_images_have_theirs() {
             "GIT_CONFIG_VALUE_2=/workspace/pypto/runtime/third/inner",
             "GIT_CONFIG_KEY_3=safe.directory",
             "GIT_CONFIG_VALUE_3=/workspace/pypto-lib",
+            "GIT_CONFIG_KEY_4=gc.worktreePruneExpire",
+            "GIT_CONFIG_VALUE_4=never",
         ]
     );
     let lines = fake.plan(&request).lines().unwrap();
@@ -233,7 +237,7 @@ fn a_checkout_is_mounted_where_images_have_theirs() {
     let listed = Invocation::new("sh").args(["-c", &format!("{make} | tar -xOf -; rm -r \"$d\"")]);
     let text = listed.run(&pto_test::machine()).unwrap().stdout.text().into_owned();
     assert!(
-        text.starts_with("[include]\n\tpath = /etc/gitconfig\n[safe]\n\tdirectory = \"/workspace/pypto\"\n"),
+        text.starts_with("[include]\n\tpath = /etc/gitconfig\n[gc]\n\tworktreePruneExpire = never\n[safe]\n"),
         "{text}"
     );
 }
@@ -268,6 +272,40 @@ fn a_linked_worktree_keeps_its_path_and_so_does_its_repository() {
 }
 
 #[test]
+fn what_a_checkout_names_outside_of_itself_is_mounted_too() {
+    let fake = Fake::new(&["runc", "ascend"]);
+    let root = fake.host.root().canonicalize().unwrap();
+    let origin = repository(&root.join("origin"), &[]);
+    let shared = root.join("shared");
+    git(&root, &["clone", "--quiet", "--shared", &origin.display().to_string(), &shared.display().to_string()]);
+    let mounts = |dir: &Path| {
+        let request = Request { pypto_src: Some(dir.to_owned()), ..Request::new(Series::A3, vec![0]) };
+        values(&fake.create(&request), "--mount")
+    };
+    let own = |path: &Path| format!("type=bind,source={0},target={0}", path.display());
+    assert_eq!(mounts(&shared)[1], own(&origin.join(".git/objects")), "its objects are there");
+    // A submodule that is a worktree of another checkout.
+    let pypto = checkouts(&root);
+    let runtime = repository(&root.join("other"), &[]);
+    git(&pypto, &["submodule", "--quiet", "deinit", "--force", "runtime"]);
+    fs_err::remove_dir_all(pypto.join("runtime")).unwrap();
+    git(&runtime, &["worktree", "add", "--quiet", "-b", "w", &pypto.join("runtime").display().to_string()]);
+    assert!(mounts(&pypto).contains(&own(&runtime.join(".git"))), "{:?}", mounts(&pypto));
+}
+
+#[test]
+fn a_checkout_that_is_named_counts_more_than_the_shells_workspace() {
+    let mut fake = Fake::new(&["runc", "ascend"]);
+    let pypto = checkouts(fake.host.root());
+    let workspace = pypto.parent().unwrap().display().to_string();
+    fake.host.var("PYPTO_HOST_WORKSPACE", &workspace);
+    let of_shell = fake.create(&Request::new(Series::A3, vec![0]));
+    assert!(values(&of_shell, "--mount")[0].ends_with("target=/workspace"));
+    let named = fake.create(&Request { pypto_src: Some(pypto), ..Request::new(Series::A3, vec![0]) });
+    assert!(values(&named, "--mount")[0].ends_with("target=/workspace/pypto"));
+}
+
+#[test]
 fn limits_of_the_primary_checkout_are_at_their_own_path() {
     let fake = Fake::new(&["runc", "ascend"]);
     let pypto = repository(&fake.host.root().join("pypto"), &[JobLimits::FILE]);
@@ -296,6 +334,12 @@ fn a_workspace_is_one_mount() {
     assert!(matches!(&wrong, Error::NotAWorkspace { instead: Some(dir), .. } if *dir == workspace), "{wrong}");
     let wrong = Plan::make(&fake.cx(), &with(fake.host.root().to_owned())).unwrap_err();
     assert!(wrong.hint().unwrap().contains("neither its parent"), "{wrong}");
+    // A link out of it to something that is no checkout would lead nowhere inside.
+    let links = fake.host.root().canonicalize().unwrap().join("links");
+    fs_err::create_dir_all(links.join("pypto")).unwrap();
+    fs_err::os::unix::fs::symlink("/usr", links.join("pypto-lib")).unwrap();
+    let wrong = Plan::make(&fake.cx(), &with(links)).unwrap_err();
+    assert!(matches!(&wrong, Error::LeadsOut { target, .. } if target == Path::new("/usr")), "{wrong}");
 }
 
 #[test]
@@ -417,9 +461,7 @@ fn the_other_die_of_a_chip_is_said_on_a3_alone() {
 fn a_build_makes_no_attestation_where_the_builder_would() {
     let mut fake = Fake::new(&["runc"]);
     let context = fake.host.place("/context");
-    for file in ["docker/pypto_dev.Dockerfile", "target/release/xtask"] {
-        fake.host.file(&format!("/context/{file}"), "");
-    }
+    fake.host.file("/context/docker/pypto_dev.Dockerfile", "").file("/context/target/release/xtask", "#!/bin/sh\n");
     let mut build = |version: &str, help: &str| {
         fake.host.script("docker", &format!("case \"$*\" in info*) /bin/cat \"$SAID/info\";; 'buildx version') {version};; *--help) echo '{help}';; esac"));
         let request = BuildRequest { skip: vec![CheckId::Disk], ..BuildRequest::new(Series::A3, context.clone()) };
@@ -438,7 +480,7 @@ fn a_build_makes_no_attestation_where_the_builder_would() {
 fn a_build_argument_that_has_an_option_is_not_given_twice() {
     let mut fake = Fake::new(&["runc"]);
     let context = fake.host.place("/context");
-    fake.host.file("/context/target/release/xtask", "");
+    fake.host.file("/context/target/release/xtask", "#!/bin/sh\n");
     fake.host.file(
         "/context/docker/pypto_dev.Dockerfile",
         "ARG CANN_DIGEST\nFROM x\nARG X=2\nARG CANN_TAG PYPTO_PLATFORM\n",
@@ -459,6 +501,13 @@ fn a_build_argument_that_has_an_option_is_not_given_twice() {
     assert_eq!(good.iter().filter(|word| word.starts_with("PYPTO_PLATFORM=")).count(), 1, "{good:?}");
     assert!(has(&good, &["--build-arg", "X=1"]));
     assert!(build(&["http_proxy=http://h:1", "BUILDKIT_INLINE_CACHE=1"], None).is_ok(), "Docker knows these");
+    for secret in ["X=https://u:pw@h/r.git", "HTTP_PROXY=u:pw@h:1"] {
+        let refused = build(&[secret], None).unwrap_err();
+        assert!(
+            matches!(refused, Error::SecretArgument { .. }) && !format!("{refused:?}").contains("pw"),
+            "{refused:?}"
+        );
+    }
     let unknown = build(&["PYPTO_REV=main"], None).unwrap_err();
     assert!(
         unknown.to_string().contains("no build argument `PYPTO_REV`") && unknown.hint().unwrap().contains("CANN_TAG")
@@ -547,7 +596,7 @@ fn nonsense_is_refused_before_docker_is_asked() {
         "`/host` is not a name for a volume"
     );
     let size = Request { shm_size: Some("lots".to_owned()), ..request() };
-    assert_eq!(refused(size), "`lots` is not a size for `/dev/shm`; expected a number and a unit, as in `16g`");
+    assert_eq!(refused(size), "`lots` is not a size for `/dev/shm`; expected a number above 0 and a unit, as in `16g`");
     let proxy = refused(Request { proxy: Some("me:pw@".to_owned()), ..request() });
     assert_eq!(proxy, "the proxy that was given is not an address; expected `http://HOST:PORT`");
     assert!(refused(Request { name: Some("x".repeat(300)), ..request() }).ends_with("is not a name for a container"));
@@ -582,7 +631,7 @@ fn what_is_there_is_entered_as_it_stands() {
     let terminal = Request { terminal: true, ..request.clone() };
     assert_eq!(lines(&fake, &terminal), [bash.replace("--interactive", "--interactive --tty")]);
     let command = Request { command: ["ls", "a b"].map(Into::into).to_vec(), ..request };
-    let exec = "docker exec --interactive pypto-a3-dev bash -c 'exec \"$@\"' bash ls 'a b'";
+    let exec = "docker exec --interactive pypto-a3-dev bash -c 'exec -- \"$@\"' bash ls 'a b'";
     assert_eq!(lines(&fake, &command), [exec]);
     fake.container("pypto-a3-dev", "exited", Some(&plan));
     assert_eq!(lines(&fake, &command), ["docker start -- pypto-a3-dev", exec]);

@@ -35,8 +35,10 @@ pub enum Called {
 impl Called {
     /// By the first word of a command line.
     pub fn of(program: Option<&OsStr>) -> Self {
-        let name = program.and_then(|program| Path::new(program).file_name());
-        let is_ours = |name: &OsStr| name == PROGRAM || NAMES.iter().any(|(ours, _)| name == *ours);
+        let name = program.and_then(|program| Path::new(program).file_name()?.to_str());
+        // The names that these helpers had as scripts.
+        let name = name.map(|name| name.strip_suffix(".sh").unwrap_or(name));
+        let is_ours = |name: &str| name == PROGRAM || NAMES.iter().any(|(ours, _)| name == *ours);
         if name.is_some_and(is_ours) { Self::ByName } else { Self::FromWorkspace }
     }
 
@@ -76,6 +78,7 @@ mod tests {
         for (program, called) in [
             ("/opt/pypto/bin/pypto-doctor", Called::ByName),
             ("ptokit", Called::ByName),
+            ("docker/scripts/pypto-dev.sh", Called::ByName),
             ("target/debug/xtask", Called::FromWorkspace),
             ("pypto-doctor/xtask", Called::FromWorkspace),
             ("", Called::FromWorkspace),

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use pto_context::Context;
@@ -24,6 +25,8 @@ pub struct Docker {
     answer: Duration,
     config: Option<PathBuf>,
     host: Option<String>,
+    /// The address of the client's context, once it was asked for.
+    of_context: Arc<OnceLock<Option<String>>>,
 }
 
 impl Docker {
@@ -34,7 +37,7 @@ impl Docker {
     pub fn new(cx: &Context) -> Result<Self, Error> {
         let answer = cx.seconds(ANSWER_VARIABLE, ANSWER)?;
         pto_process::find_program(cx, CLIENT).map_err(|source| Error::NoClient { source })?;
-        Ok(Self { cx: cx.clone(), answer, config: None, host: None })
+        Ok(Self { cx: cx.clone(), answer, config: None, host: None, of_context: Arc::default() })
     }
 
     /// The surroundings that the client runs in.
@@ -42,14 +45,26 @@ impl Docker {
         &self.cx
     }
 
-    /// How long an engine may take to answer a question.
-    pub fn patience(&self) -> Duration {
-        self.answer
-    }
-
     /// The engine's address, if one was given.
     pub fn host(&self) -> Option<String> {
         self.host.clone().or_else(|| self.cx.var("DOCKER_HOST"))
+    }
+
+    /// The engine's address: the one that was given, else that of the client's context. A client without contexts (before 19.03,
+    /// Podman) only knows the usual address: `None`.
+    pub fn endpoint(&self) -> Option<String> {
+        self.host().or_else(|| self.of_context.get_or_init(|| self.ask_context()).clone())
+    }
+
+    /// Whether the engine is on this machine, which is so if it is asked over a Unix socket.
+    pub fn is_local(&self) -> bool {
+        self.endpoint().is_none_or(|address| address.starts_with("unix:"))
+    }
+
+    fn ask_context(&self) -> Option<String> {
+        let ask = self.question(["context", "inspect", "--format", "{{.Endpoints.docker.Host}}"]);
+        let asked = ask.run(&self.cx).ok().filter(Output::success)?;
+        Some(asked.stdout.text().trim().to_owned()).filter(|address| !address.is_empty())
     }
 
     /// The same client with a configuration directory of its own, talking to the same engine.
@@ -109,6 +124,10 @@ impl Docker {
         match info.errors.first() {
             // Clients before 23 exit with 0 and report it on stdout.
             Some(_) if info.server_version.is_none() => Err(Error::of_info(info.errors.join("; "), self.host())),
+            None if info.server_version.is_none() => Err(Error::Unreadable {
+                command: "info".to_owned(),
+                why: "it names no version of the engine".to_owned(),
+            }),
             _ => Ok(info),
         }
     }
@@ -135,12 +154,17 @@ impl Docker {
         }
     }
 
-    /// A container of the engine, running or not, by name or id; `None` if it has none.
+    /// A container of the engine, running or not, by its name; `None` if it has none. The client would also take the beginning of
+    /// another one's id for it.
     ///
     /// # Errors
     /// The engine cannot be asked.
     pub fn container(&self, name: &str) -> Result<Option<Container>, Error> {
-        match self.inspect(&["container", "inspect"], &[name.to_owned()]) {
+        Ok(self.find(name)?.filter(|container| container.name.as_deref() == Some(name)))
+    }
+
+    fn find(&self, name_or_id: &str) -> Result<Option<Container>, Error> {
+        match self.inspect(&["container", "inspect"], &[name_or_id.to_owned()]) {
             Ok(inspection) => Ok(inspection.containers.into_iter().next()),
             Err(Error::NoSuchContainer { .. } | Error::NoSuchImage { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -163,7 +187,7 @@ impl Docker {
     }
 
     fn one_by_one(&self, ids: &[String]) -> Result<Vec<Container>, Error> {
-        ids.iter().filter_map(|id| self.container(id).transpose()).collect()
+        ids.iter().filter_map(|id| self.find(id).transpose()).collect()
     }
 
     fn inspect(&self, words: &[&str; 2], names: &[String]) -> Result<Inspection, Error> {

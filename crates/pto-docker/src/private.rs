@@ -60,11 +60,11 @@ impl PrivateDirectory {
     }
 }
 
-/// The place for all private directories of a user, and for locks between the processes of that user.
+/// The place for all private directories of a user.
 ///
 /// # Errors
 /// It cannot be made, or others can look into it.
-pub fn private_home(cx: &Context) -> Result<PathBuf, Error> {
+fn private_home(cx: &Context) -> Result<PathBuf, Error> {
     let uid = rustix::process::geteuid().as_raw();
     let path = cx.temp_dir().join(format!("{PRIVATE}{uid}"));
     let failed = |source| Error::Private { path: path.clone(), source };

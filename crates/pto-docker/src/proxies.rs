@@ -1,7 +1,10 @@
 //! The proxies of a shell: handed to containers and builds without being shown, and kept away from registries.
 
+use percent_encoding::percent_decode_str;
 use pto_context::Context;
 use pto_process::Invocation;
+
+use crate::credentials::Credentials;
 
 /// Variables that name a proxy, or hosts that are reached without one. Programs differ in which case they read. Docker takes all of
 /// them as build arguments that no image keeps.
@@ -53,7 +56,10 @@ impl Proxies {
         let add = |all: Invocation, proxy: &Proxy| {
             let known = if proxy.is_new { all.env(proxy.name, &proxy.value) } else { all };
             // `NO_PROXY` is a list of hosts, which are not secret: masking them would make messages unreadable.
-            if proxy.name.eq_ignore_ascii_case("no_proxy") { known } else { known.secret(&proxy.value) }
+            if proxy.name.eq_ignore_ascii_case("no_proxy") {
+                return known;
+            }
+            login(&proxy.value).into_iter().fold(known.secret(&proxy.value), Invocation::secret)
         };
         self.0.iter().fold(invocation, add)
     }
@@ -62,6 +68,20 @@ impl Proxies {
     pub fn take_away(invocation: Invocation) -> Invocation {
         PROXY_VARIABLES.iter().fold(invocation, |all, name| all.env_remove(*name))
     }
+}
+
+/// What of a proxy's address must not be shown either, should a program repeat it alone.
+fn login(address: &str) -> Vec<String> {
+    let place = address.split_once("://").map_or(address, |(_, place)| place);
+    let Some((login, _)) = place.rsplit_once('@') else { return Vec::new() };
+    let (user, password) = login.split_once(':').unwrap_or((login, ""));
+    let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let credentials = Credentials { user: plain(user), password: plain(password) };
+    let mut secrets = credentials.secrets();
+    // A short user's name is part of many words.
+    secrets.retain(|secret| !secret.is_empty());
+    secrets.push(login.to_owned());
+    secrets
 }
 
 impl std::fmt::Debug for Proxies {
@@ -83,6 +103,15 @@ mod tests {
             names(Some("http://c:2")),
             ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "NO_PROXY"]
         );
+    }
+
+    #[test]
+    fn parts_of_a_value_are_secrets_too() {
+        let parts = login("http://user:hunt%40er2@proxy:3128");
+        for secret in ["hunt@er2", "hunt%40er2", "user:hunt%40er2", "dXNlcjpodW50QGVyMg=="] {
+            assert!(parts.iter().any(|part| part == secret), "{secret}: {parts:?}");
+        }
+        assert_eq!(login("http://proxy:3128"), [""; 0]);
     }
 
     #[test]

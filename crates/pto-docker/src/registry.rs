@@ -23,10 +23,11 @@ impl RegistryClient {
     /// A client that is logged in nowhere: an anonymous one.
     ///
     /// # Errors
-    /// No private directory can be made, or the engine's address cannot be found out.
+    /// No private directory can be made.
     pub fn new(docker: &Docker) -> Result<Self, Error> {
         let config = PrivateDirectory::new(docker.cx())?;
-        let docker = docker.with_config(config.path().to_owned(), engine(docker)?);
+        // A client with another configuration does not see the contexts of the user's, so the address is asked for before.
+        let docker = docker.with_config(config.path().to_owned(), docker.endpoint());
         Ok(Self { docker, secrets: Vec::new(), config })
     }
 
@@ -74,16 +75,4 @@ impl std::fmt::Debug for RegistryClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RegistryClient").field("docker", &self.docker).finish_non_exhaustive()
     }
-}
-
-/// The engine's address. A client with another configuration does not see the contexts of the user's, so the address is asked
-/// for before.
-fn engine(docker: &Docker) -> Result<Option<String>, Error> {
-    if let Some(host) = docker.host() {
-        return Ok(Some(host));
-    }
-    let asked = docker.question(["context", "inspect", "--format", "{{.Endpoints.docker.Host}}"]).run(docker.cx())?;
-    let address = asked.stdout.text().trim().to_owned();
-    // A client without contexts (before 19.03, Podman) only knows the usual address.
-    Ok(Some(address).filter(|address| asked.success() && !address.is_empty()))
 }

@@ -1,8 +1,9 @@
 //! `container build`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_container::{BuildPlan, BuildRequest, CheckId, Series, Stage, shell_line};
+use pto_process::shell_word;
 use serde::Serialize;
 
 use super::locked::locked;
@@ -119,9 +120,29 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     } else if args.dry_run {
         out::text(&lines(&commands.iter().map(shell_line).collect::<Vec<_>>()))?;
     } else {
-        out::text(&format!("{} {} ({})\n", style::good("built"), plan.tag, id.unwrap_or_default()))?;
+        let built = format!("{} {} ({})\n", style::good("built"), plan.tag, id.unwrap_or_default());
+        out::text(&format!("{built}{} {}\n", style::hint("next:"), cx.called().spell(&next(args, &plan.tag))))?;
     }
     Ok(Outcome::Passed)
+}
+
+/// What the image is for: a validation, if it was planned, else a container.
+fn next(args: &Args, tag: &str) -> String {
+    let quoted = |path: &Path| shell_word(&path.to_string_lossy());
+    match (&args.lock, args.series) {
+        (Some(lock), _) => {
+            let image = args.image.as_deref().unwrap_or("IMAGE");
+            format!("cargo xtask images test {image} --local {} --lock {} --run NUMBER", shell_word(tag), quoted(lock))
+        }
+        (None, series) => {
+            let series = series.map(|series| series.to_string()).unwrap_or_default();
+            let stage = if args.target == Stage::Sim { String::new() } else { format!(" --target {}", args.target) };
+            let base =
+                args.cann_tag.as_ref().map(|base| format!(" --cann-tag {}", shell_word(base))).unwrap_or_default();
+            let named = args.tag.as_ref().map(|tag| format!(" --image {}", shell_word(tag)));
+            format!("cargo xtask container run {series} CARD{}", named.unwrap_or(stage + &base))
+        }
+    }
 }
 
 /// The check that a build makes and that may be skipped.

@@ -34,6 +34,10 @@ fn chosen<'a>(lock: &'a Lock, name: Option<&str>) -> Result<&'a LockedImage, Fai
     let names = || lock.images.iter().map(|image| format!("`{}`", image.name)).collect::<Vec<_>>().join(", ");
     match (name, lock.images.as_slice()) {
         (None, [image]) => Ok(image),
+        (None, []) => Err(Failure::usage(
+            "the plan has no image",
+            "`cargo xtask images plan IMAGE` writes one with it".to_owned(),
+        )),
         (None, _) => {
             Err(Failure::usage(format!("the plan has {}", names()), "name one of them with `--image`".to_owned()))
         }

@@ -66,7 +66,7 @@ fn has_terminal() -> bool {
 /// Tells users something before the session begins, on stderr, since stdout is the session's.
 fn announce(common: &Common, text: &str) {
     if !common.quiet {
-        anstream::eprintln!("{text}");
+        out::say(text);
     }
 }
 
@@ -101,7 +101,7 @@ fn client_line(common: &Common) -> impl FnMut(Stream, &str) {
     let quiet = common.quiet;
     move |_, line| {
         if !quiet {
-            anstream::eprintln!("{}", style::dim(line));
+            out::say(&style::dim(line));
         }
     }
 }
@@ -117,18 +117,49 @@ fn refuse_json(common: &Common, hint: &str) -> Result<(), Failure> {
 /// An error as it is shown. If the remedy is to remove the container, the hint ends with the command line that was typed.
 fn failure(cx: &Context, error: Error) -> Failure {
     let Some((keep, remove)) = error.removal() else { return error.into() };
-    Failure::negative(with_causes(&error), format!("{keep}. Then:\n  {remove} && {}", typed(cx)))
+    let Typed { line, needs } = typed(cx);
+    Failure::negative(with_causes(&error), format!("{keep}. Then:\n  {needs}{remove} && {line}"))
 }
 
-/// The command line of this process, to be typed again.
-fn typed(cx: &Context) -> String {
+/// Variables that say what a container is made of. One may have been set for this command alone.
+const VARIABLES: [&str; 9] = [
+    "PYPTO_CACHE_VOLUME",
+    "PYPTO_CANN_TAG",
+    "PYPTO_CONTAINER_NAME",
+    "PYPTO_DEVICE_ACCESS",
+    "PYPTO_HOST_WORKSPACE",
+    "PYPTO_IMAGE",
+    "PYPTO_LIB_SRC",
+    "PYPTO_SHM_SIZE",
+    "PYPTO_SRC",
+];
+
+/// A command line to be typed again.
+struct Typed {
+    line: String,
+    /// What a shell has to check before, so that nothing is removed which cannot be made again.
+    needs: &'static str,
+}
+
+/// The command line of this process.
+fn typed(cx: &Context) -> Typed {
     let mut words = std::env::args_os();
     let called = words.next().unwrap_or_default();
     let through_cargo = cx.var_os("CARGO").is_some() && Path::new(&called).file_name() == Some("xtask".as_ref());
     let again = if through_cargo { Invocation::new("cargo").arg("xtask") } else { Invocation::new(called) };
     let (words, has_proxy) = words_again(words.collect());
-    let variable = if has_proxy { "PYPTO_DOCKER_PROXY=URL " } else { "" };
-    format!("{variable}{}", again.args(words).to_shell_line())
+    let again = VARIABLES.iter().fold(again, |again, name| match cx.var(name) {
+        Some(value) => again.env(*name, value),
+        None => again,
+    });
+    let line = again.args(words).to_shell_line();
+    match has_proxy {
+        false => Typed { line, needs: "" },
+        true => Typed {
+            line: format!("PYPTO_DOCKER_PROXY=\"$PYPTO_DOCKER_PROXY\" {line}"),
+            needs: ": \"${PYPTO_DOCKER_PROXY:?set it to the proxy that was typed}\" && ",
+        },
+    }
 }
 
 /// The words without `--dry-run`, and without a proxy that has a user; whether there was one. Such a proxy goes into the variable: masked, the command

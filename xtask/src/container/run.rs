@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{Found, announce, announce_refusal, client_line, failure, has_terminal, refuse_json, series, show};
 use crate::exit::{Failure, Outcome};
+use crate::out;
 use crate::setup::Common;
 
 /// `container run`.
@@ -89,7 +90,7 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let plan = Plan::make(&cx, &request(args)).map_err(|error| failure(&cx, error))?;
     match plan.access.mode {
         // Even with `--quiet`, users have to know that all of the host is exposed.
-        Mode::Privileged => anstream::eprintln!("{}", plan.announcement()),
+        Mode::Privileged => out::say(&plan.announcement()),
         Mode::Ascend | Mode::None => announce(common, &plan.announcement()),
     }
     if args.dry_run {

@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 
-use pto_container::{Mode, PRIVILEGED, container_name, enter_existing};
+use pto_container::{Mode, PRIVILEGED, Series, container_name, enter_existing};
 
 use super::{announce, failure, has_terminal, refuse_json};
 use crate::exit::{Failure, Outcome};
+use crate::out;
 use crate::setup::Common;
 
 /// `container shell`.
@@ -26,7 +27,9 @@ pub struct Args {
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     refuse_json(common, "leave `--json` out")?;
     let cx = common.context()?;
-    let name = super::series(&args.name).map_or_else(|_| args.name.clone(), |series| container_name(&cx, series));
+    // Exactly: a container may be called `A5`.
+    let series = Series::ALL.into_iter().find(|series| series.name() == args.name);
+    let name = series.map_or_else(|| args.name.clone(), |series| container_name(&cx, series));
     let entered = enter_existing(&cx, &name, has_terminal(), &args.command);
     let (session, recorded) = entered.map_err(|error| failure(&cx, error))?;
     if let Some((access, cards)) = recorded.as_ref().and_then(|recorded| recorded.access().zip(recorded.cards())) {
@@ -35,11 +38,10 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
             cards => format!("as it was made for physical card {cards}"),
         };
         if access == Mode::Privileged.to_string() {
-            anstream::eprintln!(
-                "device access: {access}, {made}; {PRIVILEGED}, and nobody is kept from using another card"
-            );
+            let exposed = format!("{PRIVILEGED}, and nobody is kept from using another card");
+            out::say(&out::plain(&format!("device access: {access}, {made}; {exposed}")));
         } else {
-            announce(common, &format!("device access: {access}, {made}"));
+            announce(common, &out::plain(&format!("device access: {access}, {made}")));
         }
     }
     Err(session.begin(&cx).into())

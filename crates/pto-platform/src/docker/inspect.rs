@@ -71,6 +71,9 @@ pub struct Container {
     /// Whether its main process reads what is typed (`--interactive`); `false` only if Docker says so.
     #[serde(skip)]
     pub takes_input: bool,
+    /// Whether Docker removes it as soon as it ends (`--rm`).
+    #[serde(skip)]
+    pub auto_remove: bool,
     /// How its main process ended the last time; 0 where it has not.
     #[serde(skip)]
     pub exit_code: Option<i64>,
@@ -251,6 +254,7 @@ fn container(item: &Value) -> Container {
         labels: labels(item),
         tty: flag(item, "/Config/Tty"),
         takes_input: item.pointer("/Config/OpenStdin").and_then(Value::as_bool).unwrap_or(true),
+        auto_remove: flag(item, "/HostConfig/AutoRemove"),
         exit_code: item.pointer("/State/ExitCode").and_then(Value::as_i64),
     }
 }
