@@ -202,11 +202,12 @@ impl Failure {
 }
 
 /// Help and refusals, in clap's own layout and with its exit codes: 0 and 2. A refusal repeats what was typed.
-pub fn report_clap(error: &clap::Error, secrets: &Secrets) -> ExitCode {
+pub fn report_clap(error: &clap::Error, secrets: &Secrets, called: Called) -> ExitCode {
+    let text = called.spell(&error.render().ansi().to_string());
     if !error.use_stderr() {
-        error.exit();
+        return out::text(&text).map_or_else(|failure| failure.report(), |()| ExitCode::from(PASSED));
     }
-    out::say(secrets.mask(&in_words(&error.render().ansi().to_string())).trim_end());
+    out::say(secrets.mask(&in_words(&text)).trim_end());
     ExitCode::from(USAGE)
 }
 

@@ -45,12 +45,13 @@ fn main() -> ExitCode {
     pto_doctor::acl_probe::intercept();
     let words = cli::words(std::env::args_os());
     let secrets = Secrets::of(&words);
+    let called = Called::of(words.first().map(std::ffi::OsString::as_os_str));
     let cli = match cli::Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && cli::wants_json(&words) => {
-            return Failure::command_line(&error).masked(&secrets).report_json(&cli::schema(&words));
+            return Failure::command_line(&error).spelled(called).masked(&secrets).report_json(&cli::schema(&words));
         }
-        Err(error) => return exit::report_clap(&error, &secrets),
+        Err(error) => return exit::report_clap(&error, &secrets, called),
     };
     // What only reads starts no child and leaves nothing half done, and it may wait for a pipe that never ends: Ctrl-C just
     // ends it.
@@ -62,7 +63,6 @@ fn main() -> ExitCode {
     if !is_reader && let Err(error) = pto_process::interrupt::install() {
         out::say(&format!("{} Ctrl-C will not end children in order: {error}", style::warning("warning:")));
     }
-    let called = Called::of(words.first().map(std::ffi::OsString::as_os_str));
     match run(&cli.verb).map_err(|failure| failure.spelled(called).masked(&secrets)) {
         Ok(outcome) => outcome.code(),
         Err(failure) if cli::wants_json(&words) => failure.report_json(&cli::schema(&words)),

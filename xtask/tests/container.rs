@@ -181,6 +181,23 @@ fn a_machine_without_npus_has_a_container_too() {
 }
 
 #[test]
+fn help_and_mistakes_are_of_the_name_that_was_typed() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, usage) in [("pypto-dev", "Usage: pypto-dev run"), ("pypto-dev.sh", "pypto-dev run a3 0")] {
+        let program = dir.path().join(name);
+        fs_err::os::unix::fs::symlink(env!("CARGO_BIN_EXE_xtask"), &program).unwrap();
+        let said = |args: &[&str]| {
+            let ran = Invocation::new(&program).args(args.iter().copied()).run(&pto_test::machine()).unwrap();
+            format!("{}{}", ran.stdout.text(), ran.stderr.text())
+        };
+        for text in [said(&["run", "--help"]), said(&["run"]), said(&["--nonsense"]), said(&["--version"])] {
+            assert!(!text.contains("cargo"), "{text}");
+        }
+        assert!(said(&["run", "--help"]).contains(usage), "{name}");
+    }
+}
+
+#[test]
 fn what_differs_is_said_with_the_way_to_make_it_anew() {
     let Some(engine) = engine() else { return };
     let place = Place::new(&engine, "differs", 102);

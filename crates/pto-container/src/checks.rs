@@ -267,7 +267,8 @@ pub(crate) fn in_use(
     Ok((!taken.is_empty()).then(|| Finding {
         check: CheckId::CardInUse,
         found: format!("the running container {}", taken.join(", ")),
-        remedy: "stop it (`docker stop NAME`), or choose another card: two containers on one card fail both".to_owned(),
+        remedy: "stop it (`docker stop NAME`), or choose another card: with two containers on one card, both fail"
+            .to_owned(),
     }))
 }
 
