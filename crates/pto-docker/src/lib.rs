@@ -28,7 +28,7 @@ mod registry;
 pub use credentials::Credentials;
 pub use docker::Docker;
 pub use error::Error;
-pub use private::PrivateDirectory;
+pub use private::{PrivateDirectory, private_home};
 pub use proxies::{PROXY_VARIABLES, Proxies};
 pub use pto_context::Fault;
 pub use registry::RegistryClient;

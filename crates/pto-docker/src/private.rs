@@ -64,7 +64,7 @@ impl PrivateDirectory {
 ///
 /// # Errors
 /// It cannot be made, or others can look into it.
-fn private_home(cx: &Context) -> Result<PathBuf, Error> {
+pub fn private_home(cx: &Context) -> Result<PathBuf, Error> {
     let uid = rustix::process::geteuid().as_raw();
     let path = cx.temp_dir().join(format!("{PRIVATE}{uid}"));
     let failed = |source| Error::Private { path: path.clone(), source };
