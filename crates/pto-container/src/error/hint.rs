@@ -120,7 +120,6 @@ fn keep_first(name: &str) -> String {
 
 /// The command that keeps a container's files as an image. Not `docker commit`: that would keep the container's environment, with
 /// the passwords of proxies, and its labels, by which it counts as having the cards.
-
 fn keep_command(name: &str) -> String {
     format!("docker export {name} | docker import - {}", kept(name))
 }
