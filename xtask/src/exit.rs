@@ -169,6 +169,11 @@ impl Failure {
         Self { hint: self.hint.map(|hint| hint.replace(placeholder, value)), ..self }
     }
 
+    /// What went wrong.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The same as part of a report.
     pub fn problem(&self) -> Problem {
         Problem { message: self.message.clone(), hint: self.hint.clone() }

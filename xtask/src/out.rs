@@ -103,7 +103,10 @@ pub fn refuse_unwritable(path: &Path) -> Result<(), Failure> {
     let refuse =
         |what: &str, hint: String| Err(Failure::usage(format!("cannot write `{}`: {what}", path.display()), hint));
     if !dir.is_dir() {
-        return refuse("its directory does not exist", format!("`mkdir -p {}` makes it", dir.display()));
+        return refuse(
+            "its directory does not exist",
+            format!("`mkdir -p {}` makes it", pto_process::shell_word(&dir.to_string_lossy())),
+        );
     }
     match std::fs::metadata(path) {
         Ok(found) if !found.is_file() => refuse("it is there and is no regular file", "name another file".to_owned()),

@@ -444,20 +444,18 @@ fn helpers_have_the_names_they_had_as_scripts() {
     let bin = home.path().join("bin");
     fs_err::create_dir(&bin).unwrap();
     fs_err::os::unix::fs::symlink(env!("CARGO_BIN_EXE_xtask"), bin.join("ptokit")).unwrap();
-    for (name, verb) in [
-        ("pypto-build.sh", "build"),
-        ("pypto-dev.sh", "container"),
-        ("pypto-doctor.sh", "doctor"),
-        ("pypto-install-ptoas.sh", "ptoas install"),
-        ("pypto-setup.sh", "setup"),
-        ("pypto-update.sh", "update"),
+    for (name, option) in [
+        ("pypto-build", "--build-type"),
+        ("pypto-dev", "shell "),
+        ("pypto-doctor", "--strict"),
+        ("pypto-install-ptoas", "--wheel"),
+        ("pypto-setup", "--helpers-only"),
+        ("pypto-update", "--no-pull"),
     ] {
-        let help = call(name, &["--help"]);
-        assert!(
-            help.success() && help.stdout.text().contains(&format!("Usage: cargo xtask {verb}")),
-            "{}",
-            help.last_words(20)
-        );
+        let help = call(&format!("{name}.sh"), &["--help"]);
+        let text = help.stdout.text();
+        let is_its = text.contains(&format!("Usage: {name} ")) && text.contains(option);
+        assert!(help.success() && is_its, "{name}: {}", help.last_words(20));
     }
     // What hands an update over says so to whoever goes on.
     fs_err::remove_file(bin.join("ptokit")).unwrap();

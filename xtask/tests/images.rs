@@ -100,6 +100,8 @@ fn what_was_not_tested_is_not_published() {
     refused("a case failed", "`single` did not pass");
     it.results(&two, |results| drop(results["cases"].as_array_mut().unwrap().pop()));
     refused("a case is missing", "not all of");
+    it.results(&two, |results| results["settings"]["single"][0] = "easy.py".into());
+    refused("another script", "their script for one card is `easy.py");
     it.results(&two, |results| results["driver"] = "26.0.rc1".into());
     refused("another driver", "are of driver");
     it.results(&two, |results| results["id"] = format!("sha256:{}", "0".repeat(64)).into());

@@ -16,4 +16,5 @@ pub mod validation;
 
 pub use document::Form;
 pub use error::Error;
+pub use proxy::VARIABLE as PROXY_VARIABLE;
 pub use pto_context::Fault;

@@ -2,6 +2,10 @@
 
 use pto_context::Context;
 
+/// The variable with the proxy for git, for the registries of bases and for builds. The registry that images are published in is
+/// asked directly.
+pub const VARIABLE: &str = "PYPTO_DOCKER_PROXY";
+
 /// The same surroundings, with git going through `proxy` if there is one. By variables and not by arguments: those everybody on
 /// the machine could read, and a proxy's address may hold a password.
 pub(crate) fn for_git(cx: &Context, proxy: Option<&str>) -> Context {

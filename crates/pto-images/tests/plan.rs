@@ -68,6 +68,14 @@ impl World {
         PlanRequest { checkout: self.path("pypto"), source: None, registry: Options::default(), proxy: None }
     }
 
+    /// Runs the command that an error advises.
+    fn do_as_told(&self, error: &Error) {
+        let hint = error.hint().unwrap();
+        let command = hint.split('`').nth(1).unwrap();
+        let git = Invocation::new("sh").args(["-c", &command.replace("git ", "git -c user.name=a -c user.email=a@b ")]);
+        git.run(&self.cx()).unwrap().require_success().unwrap();
+    }
+
     fn git(&self, repository: &str, args: &[&str]) {
         let git = Invocation::new("git").args(args.iter().copied()).cwd(self.path(repository));
         git.run(&self.cx()).unwrap().require_success().unwrap();
@@ -125,6 +133,8 @@ fn everything_is_frozen_and_comes_back_from_its_file() {
     // A commit that is asked for stays what it is.
     let pinned = world.config(|value| value["pypto_lib"]["ref"] = lock.pypto_lib.commit.clone().into());
     assert_eq!(world.plan(&pinned).unwrap().pypto_lib.commit, lock.pypto_lib.commit);
+    let nowhere = world.config(|value| value["pypto_lib"]["ref"] = "0".repeat(40).into());
+    assert!(matches!(world.plan(&nowhere), Err(Error::NotFetched { .. })), "and has to be there");
 }
 
 #[test]
@@ -158,26 +168,26 @@ fn a_recipe_that_is_in_no_commit_is_not_planned() {
         fs_err::write(&path, "changed").unwrap();
         let error = world.plan(&world.config(|_| {})).unwrap_err();
         assert!(matches!(&error, Error::ChangedRecipe { changed, .. } if changed == &[file]), "{error}");
-        assert!(error.hint().unwrap().contains("stash --include-untracked"), "{:?}", error.hint());
-        match before {
-            Some(bytes) => fs_err::write(&path, bytes).unwrap(),
-            None => fs_err::remove_file(&path).unwrap(),
-        }
+        world.do_as_told(&error);
+        assert_eq!(fs_err::read(&path).ok(), before, "it is put aside");
         assert!(!matches!(world.plan(&world.config(|_| {})), Err(Error::ChangedRecipe { .. })));
     }
     // What git was told to overlook, and what it ignores: the engine does neither.
     let file = "docker/pypto_dev.Dockerfile";
-    for (tell, undo) in [("--assume-unchanged", "--no-assume-unchanged"), ("--skip-worktree", "--no-skip-worktree")] {
+    for tell in ["--assume-unchanged", "--skip-worktree"] {
         world.git("pypto", &["update-index", tell, file]);
         let error = world.plan(&world.config(|_| {})).unwrap_err();
-        assert!(matches!(&error, Error::ChangedRecipe { changed, .. } if changed[0].starts_with(file)), "{error}");
-        world.git("pypto", &["update-index", undo, file]);
+        assert!(matches!(&error, Error::ChangedRecipe { changed, .. } if changed.is_empty()), "{error}");
+        assert!(error.to_string().contains(&format!("`{file}` (overlooked by git)")), "{error}");
+        world.do_as_told(&error);
+        assert!(!matches!(world.plan(&world.config(|_| {})), Err(Error::ChangedRecipe { .. })), "{tell}");
     }
     fs_err::write(world.path("pypto/.git/info/exclude"), "*.log\n").unwrap();
     fs_err::write(world.path("pypto/docker/a.log"), "").unwrap();
     let error = world.plan(&world.config(|_| {})).unwrap_err();
     assert!(matches!(&error, Error::ChangedRecipe { changed, .. } if changed == &["docker/a.log"]), "{error}");
-    fs_err::remove_file(world.path("pypto/docker/a.log")).unwrap();
+    world.do_as_told(&error);
+    assert!(!world.path("pypto/docker/a.log").exists());
     // Below the top the paths of the recipe are others.
     let inside = PlanRequest { checkout: world.path("pypto/docker"), ..world.request() };
     let error = inside.lock(&world.cx(), &world.config(|_| {}), &[]).unwrap_err();
@@ -195,6 +205,12 @@ fn a_plan_holds_no_password() {
     }
     let fork = PlanRequest { source: Some(world.path("pypto").display().to_string()), ..world.request() };
     fork.lock(&world.cx(), &world.config(|_| {}), &[]).unwrap();
+    // The address of the runtime is PyPTO's.
+    for url in ["https://me:s3cret@h.example/x", "https://h.example/x?private_token=s3cret"] {
+        world.commit("pypto", &format!("git config -f .gitmodules submodule.simpler.url '{url}'"));
+        let error = world.plan(&world.config(|_| {})).unwrap_err();
+        assert!(matches!(error, Error::BadSource { .. }) && !error.to_string().contains("s3cret"), "{url}: {error}");
+    }
 }
 
 #[test]
@@ -242,10 +258,18 @@ fn a_commit_without_its_pins_is_not_planned() {
     refused("the version of PTOAS");
     world.commit("pypto", "echo PTOAS_VERSION=newest > toolchain/versions.env");
     refused("line 1: `newest`: expected a version");
+    world.commit("pypto", "printf 'PTOAS_VERSION=v0.61\\nPTOAS_SHA256_X86_64=abc\\n' > toolchain/versions.env");
+    refused("line 2: `abc`: expected 64 hexadecimal digits");
     let runtime = world.commit("simpler", "echo main > pto_isa.pin");
-    let good = "echo PTOAS_VERSION=v0.61 > toolchain/versions.env";
+    let good = "mkdir -p toolchain && echo PTOAS_VERSION=v0.61 > toolchain/versions.env";
     world.commit("pypto", &format!("{good} && git update-index --cacheinfo 160000,{runtime},runtime"));
     refused("line 1: `main`: expected a commit of 40 hexadecimal digits");
+    let two = world.commit("simpler", &format!("printf '{ISA}\\n{ISA}\\n' > pto_isa.pin"));
+    world.commit("pypto", &format!("git update-index --cacheinfo 160000,{two},runtime"));
+    refused("a second commit");
+    let none = world.commit("simpler", "git rm -q pto_isa.pin");
+    world.commit("pypto", &format!("git update-index --cacheinfo 160000,{none},runtime"));
+    refused("there is no `pto_isa.pin`");
     world.commit("pypto", "git rm -q --cached runtime");
     refused("runtime");
 }

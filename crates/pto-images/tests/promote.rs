@@ -191,6 +191,50 @@ fn what_only_users_with_a_login_read_is_looked_at_with_one() {
 }
 
 #[test]
+fn what_is_damaged_does_not_hide_the_rest() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), Some("zero"));
+    bench.pass();
+    let names = Names::new(TAG);
+    let (unread, empty) = (names.temporary("1", 1), names.temporary("2", 1));
+    let damaged = bench.registry.push(NAME, &unread, "arm64", "damaged");
+    let list = r#"{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[]}"#;
+    bench.registry.put(NAME, &empty, "application/vnd.oci.image.index.v1+json", list.as_bytes());
+    let blob = format!("/blobs/{}", damaged.config);
+    let gone = || Reply::body(r#"{"errors":[{"code":"BLOB_UNKNOWN"}]}"#).with_status(404);
+    bench.decide(move |_, request| request.path.ends_with(&blob).then(|| Act::Answer(gone())));
+    let now = status(&bench.client(), &names, &[]).unwrap();
+    let found: Vec<_> = now.temporary.iter().map(|left| (left.image, left.digest.is_some())).collect();
+    assert_eq!(found, [(Upload::Unreadable, true), (Upload::Unreadable, false)], "{now:?}");
+    assert!(now.temporary[0].problem.as_ref().unwrap().contains("BLOB_UNKNOWN"), "{now:?}");
+    assert!(now.current.is_some() && now.is_settled(), "nobody can promote them");
+    // So does what is current itself; where nothing answers, nothing is said.
+    bench.decide(|_, request| request.path.contains("/blobs/").then(|| Act::Answer(Reply::status(404))));
+    let now = status(&bench.client(), &names, &[]).unwrap().current.unwrap();
+    assert!(now.platforms.is_empty() && now.problem.is_some(), "{now:?}");
+    bench.decide(|_, _| Some(Act::Answer(Reply::status(401))));
+    assert!(status(&bench.client(), &names, &[]).is_err());
+}
+
+#[test]
+fn an_image_gets_another_tag_where_its_base_changes() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), Some("zero"));
+    bench.publication("new");
+    let about = |tag: &str| bench.records().about("arm", &bench.repository(), &Names::new(tag));
+    assert!(about("other").last().is_err(), "what can still be finished is not given up");
+    bench.promote(Action::Begin).unwrap();
+    assert!(about("other").load().is_err(), "nothing of another tag is promoted");
+    assert_eq!(about("other").last().unwrap().unwrap().tag, TAG);
+    let other = Uploaded { names: Names::new("other"), ..bench.uploaded("new", "new") };
+    let temporary = other.names.temporary("9", 1);
+    bench.registry.set_tag(NAME, &temporary, &bench.pushed("new").manifest);
+    let other = Uploaded { temporary, ..other };
+    other.compare(&bench.cx(), &bench.options(), &about("other")).unwrap();
+    assert!(bench.records().dir().join("record-1.json").is_file(), "the earlier one is kept");
+}
+
+#[test]
 fn tags_of_uploads_that_came_to_no_end_are_removed_with_the_last_one() {
     let Some(bench) = Bench::start() else { return };
     bench.tags(Some("one"), Some("zero"));

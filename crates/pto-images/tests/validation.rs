@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pto_context::Context;
 use pto_images::Error;
-use pto_images::config::Config;
+use pto_images::config::{Config, Source};
 use pto_images::plan::Lock;
 use pto_images::validation::{CaseStatus, Results, Run, Validation, clean_up, preflight};
 use pto_test::engine::{Engine, engine};
@@ -60,7 +60,8 @@ impl Bench {
     fn cx(&self) -> Context {
         let path = format!("{}:{}", self.path("bin").display(), self.engine.cx().var("PATH").unwrap());
         let cx = self.engine.cx().clone().with_var("PATH", path);
-        cx.with_var("BENCH", self.dir.path()).with_var("ASCEND_DRIVER_ROOT", self.dir.path())
+        let cx = cx.with_var("BENCH", self.dir.path()).with_var("ASCEND_DRIVER_ROOT", self.dir.path());
+        cx.with_var("PTOKIT_QUARANTINE", self.path("claims"))
     }
 
     fn config(&self) -> Config {
@@ -77,16 +78,23 @@ impl Bench {
 
     fn lock(&self) -> Lock {
         let commit = "0".repeat(40);
-        let source = serde_json::json!({ "repository": "r", "ref": "main", "commit": commit });
-        let image = self.config().images.remove(0);
+        let mut config = self.config();
+        let source = |source: &Source| serde_json::json!({ "repository": source.repository, "ref": source.reference, "commit": commit });
+        let (pypto, pypto_lib) = (source(&config.pypto), source(&config.pypto_lib));
+        let image = config.images.remove(0);
         let digest = format!("sha256:{}", "1".repeat(64));
         let base = serde_json::json!({ "repository": image.cann_repository, "tag": image.cann_tag, "digest": digest, "pinned": true });
         let lock = serde_json::json!({
-            "schema": "ptokit.images-lock/1", "created": "", "recipe": { "repository": "r", "branch": "main", "commit": commit },
-            "pypto": source, "pypto_lib": source, "runtime": source, "pto_isa": commit,
+            "schema": "ptokit.images-lock/1", "created": "", "recipe": { "repository": config.recipe.repository, "branch": config.recipe.branch, "commit": commit },
+            "pypto": pypto, "pypto_lib": pypto_lib, "runtime": pypto, "pto_isa": commit,
             "ptoas": { "version": "v0.61", "sha256": {} },
             "images": [{ "name": "x86-a5", "platform": { "os": "linux", "architecture": "amd64" }, "validation_platform": "a5",
-                         "tag": image.tag, "base": base, "build_args": {} }],
+                         "tag": image.tag, "base": base, "build_args": {
+                             "CANN_REPOSITORY": image.cann_repository, "CANN_DIGEST": digest, "CANN_TAG": image.cann_tag, "PYPTO_PLATFORM": "a5",
+                             "PYPTO_REPOSITORY": config.pypto.repository, "PYPTO_REF": commit,
+                             "PYPTO_LIB_REPOSITORY": config.pypto_lib.repository, "PYPTO_LIB_REF": commit,
+                             "DIST_BUILD_JOBS": config.build_jobs.to_string(),
+                             "DIST_RUNTIME_TARGETS": "build_package_a5 build_package_sim" } }],
         });
         fs_err::write(self.path("lock.json"), lock.to_string()).unwrap();
         Lock::load(&self.path("lock.json")).unwrap()
@@ -102,13 +110,12 @@ impl Bench {
             config: &config,
             image: &config.images[0],
             local: local.to_owned(),
-            lock: &self.lock(),
+            lock: self.path("lock.json"),
             run: Self::run(),
             output: self.path("output"),
-            locks: self.path("locks"),
         };
         let _ = std::fs::remove_file(self.path("calls"));
-        validation.run(cx)
+        validation.run(cx).map(|validated| validated.results)
     }
 
     /// An image whose programs say what they were called with, and do as told.
@@ -271,7 +278,11 @@ fn a_doctor_that_takes_strict_for_nothing_is_no_witness(bench: &Bench) {
         "printf '#!/bin/bash\\necho all is well\\n' > /usr/bin/pypto-doctor && chmod 755 /usr/bin/pypto-doctor";
     bench.engine.image_of(tag, &["chmod", "grep"], &format!("LABEL {}\nRUN {doctor}", labels.join(" ")));
     let results = bench.validate_image(&bench.cx(), tag).unwrap();
-    assert_eq!(results.cases[0].problem.as_deref(), Some("it ended with code 96"), "{results:?}");
+    assert_eq!(
+        results.cases[0].problem.as_deref(),
+        Some("it ended with code 96; its log ends with: this pypto-doctor does not know --strict"),
+        "{results:?}"
+    );
     let log = fs_err::read_to_string(bench.path("output/doctor.log")).unwrap();
     assert!(log.contains("does not know --strict"), "{log}");
 }
@@ -300,18 +311,20 @@ fn a_host_is_looked_at_before_anything_is_built() {
     let cx = pto_test::machine().with_var("PATH", format!("{}:/usr/bin:/bin", root.join("bin").display()));
     let cx = cx.with_var("ASCEND_DRIVER_ROOT", root).with_var("TMPDIR", root);
     let cx = cx.with_var("RUNNER_NAME", "227-npu-a2a3-XP-1").with_var("DOCKER_HOST", "unix:///nowhere");
+    let cx = cx.with_var("PYPTO_DOCKER_PROXY", "http://127.0.0.1:7892");
     let says = |cx: &Context, words: &str| {
-        let obstacles = preflight(cx, image).unwrap().obstacles;
+        let obstacles = preflight(cx, &config, image).unwrap().obstacles;
         let said: Vec<_> = obstacles.iter().map(|error| pto_context::with_causes(error)).collect();
         assert!(said.len() == 1 && said[0].contains(words), "`{words}` is not in {said:?}");
     };
     docker("ascend");
     program("task-submit", "echo 'usage: --find MARK --kill TASK'");
     fs_err::write(root.join("version.info"), "Version=26.0.rc1\n").unwrap();
-    let here = preflight(&cx, image).unwrap();
+    let here = preflight(&cx, &config, image).unwrap();
     assert!(here.obstacles.is_empty() && here.driver.as_deref() == Some("26.0.rc1"), "{here:?}");
     // Where nobody says which runner this is, the driver alone counts.
-    assert!(preflight(&cx.clone().with_var("RUNNER_NAME", ""), image).unwrap().obstacles.is_empty());
+    assert!(preflight(&cx.clone().with_var("RUNNER_NAME", ""), &config, image).unwrap().obstacles.is_empty());
+    says(&cx.clone().with_var("PYPTO_DOCKER_PROXY", ""), "requires a proxy");
     engine("x86_64", "ascend");
     says(&cx, "the processor is `x86_64`, expected `arm64`");
     docker("ascend");
@@ -336,12 +349,12 @@ fn a_host_is_looked_at_before_anything_is_built() {
     // All at once.
     engine("x86_64", "runc");
     fs_err::write(root.join("version.info"), "Version=1.2.3\n").unwrap();
-    assert_eq!(preflight(&cx, image).unwrap().obstacles.len(), 3);
+    assert_eq!(preflight(&cx, &config, image).unwrap().obstacles.len(), 3);
     docker("ascend");
     // Links between cards of A5 are devices of the host.
     program("task-submit", "echo '--find --kill'");
     fs_err::write(root.join("version.info"), "Version=25.6.rc2.b023\n").unwrap();
-    let obstacles = preflight(&cx, config.image("arm-a5").unwrap()).unwrap().obstacles;
+    let obstacles = preflight(&cx, &config, config.image("arm-a5").unwrap()).unwrap().obstacles;
     assert!(obstacles.len() == 1 && obstacles[0].to_string().contains("`/dev/ummu`"), "{obstacles:?}");
 }
 
@@ -410,26 +423,43 @@ fn a_plan_of_another_configuration_is_not_validated() {
     let labels = bench.lock().labels("x86-a5").unwrap();
     let labels: Vec<_> = labels.iter().map(|(label, value)| format!("{label}={value}")).collect();
     bench.engine.image_of(tag, &["true"], &format!("LABEL {}", labels.join(" ")));
-    let lock = bench.lock();
-    let mut config = bench.config();
-    config.images[0].cann_digest = Some(format!("sha256:{}", "9".repeat(64)).parse().unwrap());
-    let validation = Validation {
-        config: &config,
-        image: &config.images[0],
-        local: tag.to_owned(),
-        lock: &lock,
-        run: Bench::run(),
-        output: bench.path("output"),
-        locks: bench.path("locks"),
-    };
-    let refused = validation.run(&bench.cx()).unwrap_err();
-    assert!(matches!(&refused, Error::OtherConfiguration { found, .. } if found.contains("cann_digest")), "{refused}");
+    bench.lock();
+    type Change = fn(&mut Config);
+    let changes: [(&str, Change); 6] = [
+        ("cann_digest", |it| it.images[0].cann_digest = Some(format!("sha256:{}", "9".repeat(64)).parse().unwrap())),
+        ("recipe's branch", |it| it.recipe.branch = "other".to_owned()),
+        ("ref of pypto", |it| it.pypto.reference = "v9".to_owned()),
+        ("repository of pypto_lib", |it| it.pypto_lib.repository = "elsewhere".to_owned()),
+        ("build argument DIST_BUILD_JOBS", |it| it.build_jobs += 1),
+        ("tag", |it| it.images[0].tag = "other".to_owned()),
+    ];
+    for (what, change) in changes {
+        let mut config = bench.config();
+        change(&mut config);
+        // What an earlier validation found must not pass for what this one did, even though it is refused.
+        fs_err::create_dir_all(bench.path("output")).unwrap();
+        fs_err::write(bench.path("output/results.json"), "{}").unwrap();
+        let validation = Validation {
+            config: &config,
+            image: &config.images[0],
+            local: tag.to_owned(),
+            lock: bench.path("lock.json"),
+            run: Bench::run(),
+            output: bench.path("output"),
+        };
+        let refused = validation.run(&bench.cx()).unwrap_err();
+        assert!(
+            matches!(&refused, Error::OtherConfiguration { found, .. } if found.contains(what)),
+            "{what}: {refused}"
+        );
+        assert!(!bench.path("output/results.json").exists(), "{what}");
+    }
 
-    let mark = pto_images::registry::Digest::of(Bench::run().mark().as_bytes());
-    let file = bench.path("locks").join(format!("{}.lock", &mark.hex()[..24]));
-    fs_err::create_dir(bench.path("locks")).unwrap();
-    let held = pto_store::Lock::try_acquire(&file).unwrap().unwrap();
-    assert!(matches!(bench.validate_image(&bench.cx(), tag), Err(Error::BusyRun { .. })));
+    let cx = bench.cx();
+    let held = pto_quarantine::Quarantine::of(&cx).try_claim(&Bench::run().mark()).unwrap().unwrap();
+    // Another user has other directories of their own, and the same cards.
+    let other = cx.clone().with_var("HOME", bench.path("home")).with_var("TMPDIR", bench.path("output"));
+    assert!(matches!(bench.validate_image(&other, tag), Err(Error::BusyRun { .. })));
     drop(held);
 }
 

@@ -4,18 +4,15 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use pto_context::{Context, counted, with_causes};
-use pto_images::Fault;
 use pto_images::config::{Config, FILE, Image, RecipeSource, Severity};
 use pto_images::promote::{Records, Upstream};
 use pto_images::registry::{BadRepository, Credentials, Options, PlainHttp, Repository};
+use pto_images::{Fault, PROXY_VARIABLE};
 use pto_process::shell_word;
 use pto_store::Store;
 
 use crate::exit::Failure;
 use crate::setup::{generated_dir, workspace_root};
-
-/// The variable with the proxy for git and for builds. The registry that images are published in is asked directly.
-const PROXY_VARIABLE: &str = "PYPTO_DOCKER_PROXY";
 
 /// Which image.
 #[derive(Debug, Clone, clap::Args)]
@@ -31,7 +28,7 @@ pub struct ImageArgs {
 /// Which configuration.
 #[derive(Debug, Clone, clap::Args)]
 pub struct FileArgs {
-    /// The configuration [default: docker/images.json of the workspace]
+    /// The configuration [default: docker/images.json of the checkout]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -86,9 +83,18 @@ impl FileArgs {
             .unwrap_or_default()
     }
 
-    /// The file, as the user named it.
+    /// The file: the one that was named, else that of the checkout around the working directory, else that of the workspace which
+    /// this program was built in.
     pub fn file(&self, cx: &Context) -> PathBuf {
-        self.config.clone().unwrap_or_else(|| crate::setup::shown(cx, &workspace_root(cx).join(FILE)))
+        self.file_of(cx, cx.cwd())
+    }
+
+    /// The same for the checkout around a directory.
+    pub fn file_of(&self, cx: &Context, dir: &Path) -> PathBuf {
+        let root = dir.ancestors().find(|dir| dir.join(".git").exists());
+        let own = root.map(|root| root.join(FILE)).filter(|file| file.is_file());
+        let usual = || crate::setup::shown(cx, &own.unwrap_or_else(|| workspace_root(cx).join(FILE)));
+        self.config.clone().unwrap_or_else(usual)
     }
 
     /// The configuration.
@@ -96,16 +102,30 @@ impl FileArgs {
     /// # Errors
     /// It is malformed.
     pub fn load(&self, cx: &Context) -> Result<Config, Failure> {
-        let loaded = Config::load(&self.file(cx));
+        self.load_of(cx, cx.cwd())
+    }
+
+    /// The same for the checkout around a directory.
+    ///
+    /// # Errors
+    /// It is malformed.
+    pub fn load_of(&self, cx: &Context, dir: &Path) -> Result<Config, Failure> {
+        let loaded = Config::load(&self.file_of(cx, dir));
         let (config, _) = loaded.map_err(|mut findings| {
             findings.findings.retain(|finding| finding.severity == Severity::Error);
-            Failure::usage(findings.render(), "`cargo xtask images validate` shows all of it".to_owned())
+            let mistakes: Vec<_> = findings.findings.iter().map(|finding| finding.text(&findings.file)).collect();
+            Failure::usage(mistakes.join("\n"), "`cargo xtask images validate` shows all of it".to_owned())
         })?;
         Ok(config)
     }
 }
 
 impl ImageArgs {
+    /// The name, which no configuration need have.
+    pub fn name(&self) -> &str {
+        &self.image
+    }
+
     /// The configuration and the image.
     ///
     /// # Errors
@@ -249,13 +269,16 @@ impl RecordArgs {
     /// # Errors
     /// They cannot be read.
     pub fn existing(&self, cx: &Context, image: &Image, repository: &Repository) -> Result<Vec<Records>, Failure> {
-        if self.named().is_some() {
-            return Ok(vec![self.records(cx, Kept::Publication, image, repository)?]);
-        }
+        let places = match (self.named(), usual_records(cx, Kept::Publication, image, repository)) {
+            (Some(_), _) => vec![Kept::Publication],
+            (None, Ok(_)) => vec![Kept::Publication, Kept::Rollback],
+            // Without a home there are none.
+            (None, Err(_)) => Vec::new(),
+        };
         let mut existing = Vec::new();
-        for kept in [Kept::Publication, Kept::Rollback] {
+        for kept in places {
             let records = self.records(cx, kept, image, repository)?;
-            if records.load()?.is_some() {
+            if records.last()?.is_some_and(|record| record.tag == image.tag) {
                 existing.push(records);
             }
         }

@@ -1,6 +1,6 @@
 //! `images plan`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pto_context::Called;
 use pto_images::config::{Config, Image};
@@ -46,28 +46,28 @@ struct Document<'a> {
 /// Runs the verb.
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
-    let config = args.file.load(&cx)?;
+    let checkout = args.checkout.as_ref().map_or_else(|| cx.cwd().to_owned(), |dir| cx.cwd().join(dir));
+    let config = args.file.load_of(&cx, &checkout)?;
     let images = chosen(&config, &args.images)?;
     if let Some(lock) = &args.lock {
         out::refuse_unwritable(lock)?;
+        refuse_recipe(lock, &config, &checkout)?;
     }
     let proxy = proxy(&cx);
     if config.proxy_required && proxy.is_none() {
-        return Err(Failure::blocked(
-            "the configuration requires a proxy, and `PYPTO_DOCKER_PROXY` is not set",
-            "set `PYPTO_DOCKER_PROXY` to one that this machine reaches, or `proxy_required` to false".to_owned(),
-        ));
+        return Err(pto_images::Error::ProxyRequired.into());
     }
     let plain_http = if args.plain_http { PlainHttp::Anywhere } else { PlainHttp::Loopback };
     let request = PlanRequest {
-        checkout: args.checkout.clone().unwrap_or_else(|| cx.cwd().to_owned()),
+        checkout,
         source: args.source.clone(),
         registry: Options { plain_http, ..Options::default() },
         proxy,
     };
     let lock = request.lock(&cx, &config, &images)?;
     if let Some(file) = &args.lock {
-        lock.save(file)?;
+        // Through a link: it is replaced as a whole.
+        lock.save(&file.canonicalize().unwrap_or_else(|_| file.clone()))?;
     }
     if common.json {
         out::json(&Document { schema: "ptokit.images-plan/1", lock: &lock })?;
@@ -77,12 +77,37 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
+/// Refuses a plan that would be a part of the recipe: the next step would find the recipe changed.
+fn refuse_recipe(lock: &Path, config: &Config, checkout: &Path) -> Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let dir = real(lock.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+    let is_config = real(lock) == real(&config.file);
+    if !is_config && !dir.starts_with(real(&checkout.join("docker"))) {
+        return Ok(());
+    }
+    let message = format!("`{}` is a part of the recipe, so no plan of it can be there", lock.display());
+    Err(Failure::usage(message, "name another file, beside `docker`".to_owned()))
+}
+
 /// The images of these names, or all that are enabled.
 fn chosen<'a>(config: &'a Config, names: &[String]) -> Result<Vec<&'a Image>, Failure> {
-    if names.is_empty() {
-        return Ok(config.images.iter().filter(|image| image.enabled).collect());
+    let mut chosen: Vec<&Image> = Vec::new();
+    for name in names {
+        let image = find_image(config, name)?;
+        if !chosen.contains(&image) {
+            chosen.push(image);
+        }
     }
-    names.iter().map(|name| find_image(config, name)).collect()
+    if names.is_empty() {
+        chosen.extend(config.images.iter().filter(|image| image.enabled));
+    }
+    match chosen.is_empty() {
+        true => Err(Failure::usage(
+            "no image is enabled",
+            "enable one in the configuration, or name those to plan".to_owned(),
+        )),
+        false => Ok(chosen),
+    }
 }
 
 fn text(lock: &Lock, args: &Args, called: Called) -> String {

@@ -100,8 +100,11 @@ fn text(status: &Status, image: &str, typed: &str, called: Called) -> String {
             Upload::TakenBack => "taken back; only the tag is left over",
             Upload::Superseded => "older than what is current, or was current before; only the tag is left over",
             Upload::NotPromoted => "uploaded and not promoted",
+            Upload::Unreadable => "damaged: nobody can use it",
         };
-        lines.push(format!("  upload    {} {}: {what}", temporary.tag, temporary.digest));
+        let digest = temporary.digest.as_ref().map(|digest| format!(" {digest}")).unwrap_or_default();
+        lines.push(format!("  upload    {}{digest}: {what}", temporary.tag));
+        lines.extend(temporary.problem.iter().map(|problem| format!("            {problem}")));
     }
     for begun in &status.begun {
         let at = begun.at.as_ref().map(|at| format!(" ({at})")).unwrap_or_default();
@@ -121,6 +124,9 @@ fn text(status: &Status, image: &str, typed: &str, called: Called) -> String {
 fn fact(fact: &Option<TagFact>, nothing: &str) -> String {
     let Some(fact) = fact else { return nothing.to_owned() };
     let platforms: Vec<_> = fact.platforms.iter().map(ToString::to_string).collect();
+    if let Some(problem) = &fact.problem {
+        return format!("{}, which cannot be read: {problem}", fact.digest);
+    }
     let built = fact.created.as_ref().map(|at| format!(", built {at}")).unwrap_or_default();
     format!("{} for {}{built}", fact.digest, platforms.join(", "))
 }

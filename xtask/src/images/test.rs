@@ -3,15 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use pto_context::{Context, Fault, counted, with_causes};
-use pto_images::config::Image;
-use pto_images::plan::Lock;
+use pto_images::config::{Config, Image};
 use pto_images::validation::{
-    CaseStatus, CleanedUp, Preflight, RESULTS, Results, Run, Validation, clean_up, preflight,
+    CaseStatus, CleanedUp, Preflight, RESULTS, Results, Run, Validated, Validation, clean_up, preflight,
 };
 use pto_process::shell_word;
 use serde::Serialize;
 
-use super::common::{ImageArgs, locks, named, number, validation_dir};
+use super::common::{ImageArgs, named, number, validation_dir};
 use crate::exit::{Failure, Outcome};
 use crate::setup::Common;
 use crate::{out, style};
@@ -55,6 +54,7 @@ struct Document<'a> {
     passed: bool,
     output: String,
     results: &'a Results,
+    problems: Vec<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -81,35 +81,49 @@ struct Obstacle {
 /// Runs the verb.
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
-    let (config, image) = args.image.load_enabled(&cx)?;
-    if args.preflight {
-        return preflighting(&cx, &image, common);
+    let run =
+        |image: &str| Run { run: args.run.clone().unwrap_or_default(), attempt: args.attempt, image: image.to_owned() };
+    // Whatever became of the configuration, what is on the cards has to be ended.
+    if args.clean_up {
+        return cleaning(&cx, &run(args.image.name()), common);
     }
-    let run = Run { run: args.run.clone().unwrap_or_default(), attempt: args.attempt, image: image.name.clone() };
-    let (Some(local), Some(lock), false) = (&args.local, &args.lock, args.clean_up) else {
-        return cleaning(&cx, &run, common);
+    let (config, image) = args.image.load_enabled(&cx)?;
+    let (Some(local), Some(lock)) = (&args.local, &args.lock) else {
+        return preflighting(&cx, &config, &image, common);
     };
-    let lock = Lock::load(lock)?;
     let output = args.output.clone().unwrap_or_else(|| validation_dir(&cx, &image));
+    if output.to_str().is_none() {
+        let message = format!("`{}` is not UTF-8, which the script of a task has to be", output.display());
+        return Err(Failure::usage(message, "name another directory: `--output DIR`".to_owned()));
+    }
     let validation = Validation {
         config: &config,
         image: &image,
         local: local.clone(),
-        lock: &lock,
-        run,
+        lock: lock.clone(),
+        run: run(&image.name),
         output: output.clone(),
-        locks: locks(&cx)?,
     };
     let typed = args.image.file.typed();
-    let results = validation.run(&cx).map_err(|error| named(error, &image.name, &typed))?;
+    let Validated { results, left } = validation.run(&cx).map_err(|error| named(error, &image.name, &typed))?;
     let passed = results.passed();
+    let left = left.map(Failure::from);
     if common.json {
         let output = output.display().to_string();
-        out::json(&Document { schema: "ptokit.images-test/1", passed, output, results: &results })?;
+        let problems = left.iter().map(Failure::message).collect();
+        out::json(&Document { schema: "ptokit.images-test/1", passed, output, results: &results, problems })?;
     } else {
         out::text(&text(&results, &output, &next(&cx, args, &image)))?;
     }
-    Ok(Outcome::passed_if(passed))
+    match left {
+        Some(failure) if passed => {
+            if !common.json {
+                out::say(&failure.text());
+            }
+            Ok(Outcome::Blocked)
+        }
+        _ => Ok(Outcome::passed_if(passed)),
+    }
 }
 
 /// The command that publishes what passed.
@@ -121,8 +135,8 @@ fn next(cx: &Context, args: &Args, image: &Image) -> String {
         .spell(&format!("cargo xtask images publish {name}{config}{} --password-stdin", results.unwrap_or_default()))
 }
 
-fn preflighting(cx: &Context, image: &Image, common: &Common) -> Result<Outcome, Failure> {
-    let Preflight { driver, obstacles } = preflight(cx, image)?;
+fn preflighting(cx: &Context, config: &Config, image: &Image, common: &Common) -> Result<Outcome, Failure> {
+    let Preflight { driver, obstacles } = preflight(cx, config, image)?;
     let outcome = match obstacles.iter().map(pto_images::Error::fault).collect::<Vec<_>>().as_slice() {
         [] => Outcome::Passed,
         faults if faults.contains(&Fault::Verdict) => Outcome::Negative,

@@ -181,7 +181,7 @@ impl Publishing {
         fs_err::write(dir.path().join("Dockerfile"), "FROM scratch\nCOPY content /content\n").unwrap();
         let tag = format!("{}:{content}", self.name);
         let recipe = format!("ptokit.images.recipe={recipe}");
-        self.engine.build(dir.path(), &tag, &["--label", &recipe]);
+        self.engine.build(dir.path(), &tag, &["--label", &recipe, "--label", "ptokit.images.name=x86-a5"]);
         let id = self.engine.ok(&["image", "inspect", &tag, "--format", "{{.Id}}"]);
         self.images.lock().unwrap().insert(tag, id.clone());
         let built = Built { id };
@@ -212,10 +212,18 @@ impl Publishing {
 
     pub fn results(&self, image: &Built, change: impl FnOnce(&mut Value)) {
         let case = |name: &str| json!({ "name": name, "status": "passed", "problem": null, "log": null, "seconds": 1 });
+        let config: Value = serde_json::from_str(&fs_err::read_to_string(self.path("images.json")).unwrap()).unwrap();
+        let x86 = config["images"].as_array().unwrap().iter().find(|image| image["name"] == "x86-a5").unwrap();
+        let words = |kind: &str| {
+            let args = x86[format!("{kind}_args")].as_array().unwrap().iter().cloned();
+            [x86[format!("{kind}_script")].clone()].into_iter().chain(args).collect::<Vec<_>>()
+        };
+        let settings =
+            json!({ "single": words("single"), "distributed": words("distributed"), "devices": x86["devices"] });
         let mut results = json!({
             "schema": "ptokit.images-results/1", "image": "x86-a5", "id": image.id, "driver": "25.7.rc1.12",
             "recipe": fs_err::read_to_string(self.path("commit")).unwrap(),
-            "cases": [case("doctor"), case("single"), case("distributed")],
+            "settings": settings, "cases": [case("doctor"), case("single"), case("distributed")],
         });
         change(&mut results);
         fs_err::write(self.results_file(image), results.to_string()).unwrap();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use pto_platform::git::is_full_commit;
 use pto_platform::{Machine, PairVerdict, Version, supported_pair};
 
 use super::Image;
@@ -13,6 +14,8 @@ use crate::registry::{Repository, without_user};
 const LONGEST_TAG: usize = 128;
 /// What the tag of an upload adds: two dashes, a run's number of up to 20 digits, an attempt's of up to 4.
 const TEMPORARY: usize = 26;
+/// The arguments of a script together: a script of the queue is one word of a command line, which may have 128 KiB.
+const LONGEST_ARGS: usize = 16 << 10;
 /// A directory and containers are named by an image's name and a little more.
 const LONGEST_NAME: usize = 64;
 const ARCHITECTURES: [&str; 2] = ["arm64", "amd64"];
@@ -23,7 +26,10 @@ const OTHER_CHIPS: [(&str, &str); 4] = [("a2a3", "950"), ("a2a3", "a5"), ("a5", 
 pub(super) fn draft(draft: &Draft, findings: &mut Findings) {
     if draft.images.as_ref().is_some_and(Vec::is_empty) {
         findings.error("/images", "there is no image");
+    } else if draft.images().all(|(_, image)| !image.enabled) && draft.images.is_some() {
+        findings.note("/images", "no image is enabled, so none is built");
     }
+    legacy_tags(draft, findings);
     if let (Some(total), Some(cap)) = (draft.task_timeout_seconds, draft.task_max_seconds)
         && total <= cap
     {
@@ -53,7 +59,15 @@ fn sources(draft: &Draft, findings: &mut Findings) {
     for (place, text) in recipe.chain(pypto).chain(lib) {
         let problem = match place.ends_with("/repository") {
             true => address_problem(text),
-            false => (!is_ref(text)).then(|| format!("`{}` is not a name that git takes", without_user(text))),
+            false if !is_ref(text) => Some(format!("`{}` is not a name that git takes", without_user(text))),
+            // The branch is asked for by its name.
+            false
+                if place == "/recipe/branch"
+                    && (text == "HEAD" || text.starts_with("refs/") || is_full_commit(text)) =>
+            {
+                Some(format!("`{text}` is not the name of a branch, such as `main`"))
+            }
+            false => None,
         };
         problem.into_iter().for_each(|problem| findings.error(place, problem));
     }
@@ -85,10 +99,13 @@ fn names(draft: &Draft, findings: &mut Findings) {
     for (index, image) in draft.images() {
         let place = format!("/images/{index}/name");
         let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if image.name.is_empty() || !image.name.chars().all(is_allowed) {
+        if image.name.is_empty() || image.name.starts_with('-') || !image.name.chars().all(is_allowed) {
             findings.error(
                 &place,
-                format!("`{}` is not a name; expected lower-case letters, digits and dashes", image.name),
+                format!(
+                    "`{}` is not a name; expected lower-case letters, digits and dashes, and no dash at the beginning",
+                    image.name
+                ),
             );
         } else if image.name.len() > LONGEST_NAME {
             let length = image.name.len();
@@ -101,6 +118,24 @@ fn names(draft: &Draft, findings: &mut Findings) {
             findings.error(place, format!("`{}` is the name of image {first} as well", image.name));
         }
     }
+}
+
+fn legacy_tags(draft: &Draft, findings: &mut Findings) {
+    let tags = draft.legacy_tags.as_deref().unwrap_or_default();
+    for (index, tag) in tags.iter().enumerate() {
+        let place = format!("/legacy_tags/{index}");
+        if !is_tag(tag) {
+            findings.error(place, format!("`{tag}` is not a tag"));
+        } else if tags[..index].contains(tag) {
+            findings.error(place, format!("`{tag}` is there twice"));
+        }
+    }
+}
+
+/// Whether it is a tag by the distribution specification, its length aside.
+fn is_tag(tag: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    !tag.is_empty() && !tag.starts_with(['.', '-']) && tag.chars().all(is_allowed)
 }
 
 /// No two images, enabled or not, may share a tag, be it current, previous or one of an upload.
@@ -150,8 +185,7 @@ impl Checked<'_> {
     }
 
     fn tag(&mut self, key: &str, tag: &str, longest: usize) {
-        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        if tag.is_empty() || tag.starts_with(['.', '-']) || !tag.chars().all(is_allowed) {
+        if !is_tag(tag) {
             self.error(key, format!("`{tag}` is not a tag"));
         } else if tag.len() > longest {
             self.error(
@@ -198,6 +232,12 @@ impl Checked<'_> {
         if labels.clone().any(|label| label.trim().is_empty()) {
             self.error("runners", "a label is empty");
         }
+        if let Some(label) = twice(&self.image.runners) {
+            self.error("runners", format!("the label `{label}` is there twice"));
+        }
+        if self.image.needs.iter().any(|need| need.trim().is_empty()) {
+            self.error("needs", "an entry is empty; say what is missing");
+        }
         if self.image.runner_name.as_ref().is_some_and(|name| name.trim().is_empty()) {
             self.error("runner_name", "it is empty; leave it out where every runner with the labels may");
         }
@@ -217,6 +257,13 @@ impl Checked<'_> {
             self.error("runners", "the label `self-hosted` is missing: only such a runner has an NPU");
         }
         let wanted = if self.image.architecture == "amd64" { "X64" } else { "ARM64" };
+        let other = if wanted == "X64" { "ARM64" } else { "X64" };
+        if self.image.runners.iter().any(|label| label == other) {
+            self.error(
+                "runners",
+                format!("the label `{other}` is of another architecture than {}", self.image.architecture),
+            );
+        }
         if !self.image.runners.iter().any(|label| label == wanted) {
             self.error(
                 "runners",
@@ -242,6 +289,9 @@ impl Checked<'_> {
             return;
         };
         let platform = self.image.validation_platform.as_str();
+        if version.to_string() != *driver {
+            self.error("driver", format!("`{driver}` is not as a host says it; expected `{version}`"));
+        }
         let fits = match supported_pair(&cann, &version, machine) {
             PairVerdict::Supported(pair) => pair.target.is_none_or(|target| target.to_string() == platform),
             _ => false,
@@ -265,11 +315,19 @@ impl Checked<'_> {
                 self.error(key, format!("`{script}` is not a Python script below pypto-lib"));
             }
         }
+        for (key, args) in [("single_args", &image.single_args), ("distributed_args", &image.distributed_args)] {
+            if args.iter().any(|arg| arg.contains(char::is_control)) {
+                self.error(key, "an argument has a control character in it, which no command line can show");
+            }
+            let letters: usize = args.iter().map(String::len).sum();
+            if letters > LONGEST_ARGS {
+                self.error(key, format!("they have {letters} letters, expected at most {LONGEST_ARGS}"));
+            }
+        }
         for device in image.devices.iter().filter(|device| !is_device(device)) {
             self.error("devices", format!("`{device}` is not a device node"));
         }
-        let twice = |(at, device): (usize, &String)| image.devices[..at].contains(device).then(|| device.clone());
-        for device in image.devices.iter().enumerate().filter_map(twice) {
+        if let Some(device) = twice(&image.devices) {
             self.error("devices", format!("`{device}` is there twice"));
         }
     }
@@ -278,5 +336,11 @@ impl Checked<'_> {
 /// Whether it is the path of a device node and nothing else: after a colon, Docker would read a path inside and permissions.
 fn is_device(device: &str) -> bool {
     let name = device.strip_prefix("/dev/").unwrap_or_default();
-    !name.is_empty() && !name.ends_with('/') && !name.contains("..") && !name.contains([':', ','])
+    let is_part = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
+    name.split('/').all(is_part) && !name.contains([':', ','])
+}
+
+/// The first entry of a list that is there before.
+fn twice(list: &[String]) -> Option<&String> {
+    list.iter().enumerate().find(|(at, entry)| list[..*at].contains(entry)).map(|(_, entry)| entry)
 }

@@ -1,6 +1,6 @@
 //! Whose fault an error is, which decides the exit code.
 
-use pto_checkout::Error::{NoDirectory, NotACheckout};
+use pto_checkout::Error::{BadSeconds, NoDirectory, NoSuchRef, NotACheckout};
 use pto_context::Fault;
 
 use super::Error;
@@ -14,7 +14,7 @@ impl Error {
         match self {
             Self::Docker(error) => error.fault(),
             Self::TakenBack { because, .. } => because.fault(),
-            Self::Git(NoDirectory { .. } | NotACheckout { .. }) => Fault::Input,
+            Self::Git(NoDirectory { .. } | NotACheckout { .. } | NoSuchRef { .. } | BadSeconds(_)) => Fault::Input,
             Self::Document { .. }
             | Self::Unread { .. }
             | Self::NoRecords { .. }
@@ -24,6 +24,7 @@ impl Error {
             | Self::NotUploaded { .. }
             | Self::NoProxy
             | Self::NoPin { .. }
+            | Self::NoFile { .. }
             | Self::NotPlanned { .. }
             | Self::Base { .. }
             | Self::NotPypto { .. }
@@ -59,6 +60,8 @@ impl Error {
             | Self::BusyRun { .. }
             | Self::Io { .. }
             | Self::Lock(_)
+            | Self::Claim(_)
+            | Self::ProxyRequired
             | Self::Interrupted => Fault::Machine,
         }
     }

@@ -2,10 +2,14 @@
 
 use pto_checkout::Error::{NoDirectory, NotACheckout};
 
+use std::path::Path;
+
+use pto_process::shell_word;
+
 use super::Error;
 use crate::document::Form;
 use crate::promote::Kind;
-use crate::registry::Problem;
+use crate::registry::{Problem, RequestFailed};
 
 impl Error {
     /// What to do about it, for people; `None` if the error says all.
@@ -18,6 +22,7 @@ impl Error {
             Self::Git(error) => return error.hint(),
             Self::Queue(error) => return error.hint(),
             Self::Lock(error) => return error.hint(),
+            Self::Claim(error) => return error.hint(),
             Self::TakenBack { because, .. } => return because.hint(),
             // Plans.
             Self::NotPypto { .. } => {
@@ -25,21 +30,19 @@ impl Error {
                 the configuration"
                     .to_owned()
             }
-            Self::NotTop { top, .. } => format!("name the checkout: `--checkout {}`", top.display()),
+            Self::NotTop { top, .. } => format!("name the checkout: `--checkout {}`", word(top)),
             Self::BadSource { .. } => {
                 "leave it out of the address: git asks its credential helper (`git config credential.helper`), also where the image \
                  is built"
                     .to_owned()
             }
-            Self::ChangedRecipe { dir, .. } => {
-                format!("commit and push them, or put them aside: `git -C {} stash --include-untracked`", dir.display())
-            }
+            Self::ChangedRecipe { dir, changed, overlooked } => aside(dir, changed, overlooked),
             Self::NotFetched { .. } => {
-                "push that commit, or name the repository that has it: `--source URL`; if there is a \
-                proxy, `PYPTO_DOCKER_PROXY`"
+                "push that commit; PyPTO's can be in another repository, `--source URL`; if there is a proxy, \
+                `PYPTO_DOCKER_PROXY`"
                     .to_owned()
             }
-            Self::NoPin { .. } | Self::Base { .. } => {
+            Self::NoPin { .. } | Self::NoFile { .. } | Self::Base { .. } => {
                 "what is built has to be a commit of PyPTO with its pins, on a base for the platform".to_owned()
             }
             Self::OtherRecipe { .. } => "check that commit out, or plan again".to_owned(),
@@ -49,6 +52,9 @@ impl Error {
             Self::NotPlanned { .. } => "`cargo xtask images plan IMAGE` writes one with it".to_owned(),
             Self::Document { form: Form::Plan, .. } | Self::Unread { form: Form::Plan, .. } => {
                 "`cargo xtask images plan` writes one: name the file that its `--lock` names".to_owned()
+            }
+            Self::ProxyRequired => {
+                "set `PYPTO_DOCKER_PROXY` to one that this machine reaches, or `proxy_required` to false".to_owned()
             }
             // Validations.
             Self::OtherHost { .. } | Self::HostLacks { .. } | Self::DriverUnknown { .. } => {
@@ -102,10 +108,10 @@ impl Error {
             Self::Document { form: Form::Record, file, .. } => format!(
                 "take another copy of it, or move it away: `mv {0} {0}.broken`; what is published is in the registry, and \
                  `cargo xtask images status IMAGE` shows it",
-                file.display()
+                word(file)
             ),
             // Registries.
-            Self::Registry(failed) => return registry_hint(&failed.problem),
+            Self::Registry(failed) => return registry_hint(failed),
             Self::NoProxy => "look at `PYPTO_DOCKER_PROXY`".to_owned(),
             Self::Contradiction { .. } => {
                 "something between here and the registry answers in its place; `cargo xtask images status IMAGE` says how it stands, \
@@ -123,8 +129,36 @@ impl Error {
     }
 }
 
-fn registry_hint(problem: &Problem) -> Option<String> {
-    let hint = match problem {
+/// How to put changes aside: ignored files too, but not those that are no part of the recipe. What git overlooks is shown to it first.
+fn aside(dir: &Path, changed: &[String], overlooked: &[String]) -> String {
+    let words = |paths: &[String]| paths.iter().map(|path| shell_word(path)).collect::<Vec<_>>().join(" ");
+    let git = format!("git -C {}", word(dir));
+    let mut steps = Vec::new();
+    if !overlooked.is_empty() {
+        let paths = words(overlooked);
+        // Git takes one of the two at a time.
+        let tell =
+            ["--no-assume-unchanged", "--no-skip-worktree"].map(|flag| format!("{git} update-index {flag} {paths}"));
+        steps.push(format!("`{}` shows git what it overlooks", tell.join(" && ")));
+    }
+    if !changed.is_empty() {
+        let paths = words(changed);
+        steps.push(format!("commit and push them, or put them aside: `{git} stash --all -- {paths}`"));
+    }
+    steps.join("; ")
+}
+
+fn word(path: &Path) -> String {
+    shell_word(&path.to_string_lossy())
+}
+
+fn registry_hint(failed: &RequestFailed) -> Option<String> {
+    let hint = match &failed.problem {
+        Problem::Stalled(_) | Problem::Slow(_) | Problem::Connection(_) | Problem::Lasting(_)
+            if failed.through_proxy =>
+        {
+            "check the proxy in `PYPTO_DOCKER_PROXY`, and whether it reaches the registry"
+        }
         Problem::Denied { .. } => {
             "give name and password with `--password-stdin`, of a user who may read this repository, and push to it where \
              something is published"

@@ -71,6 +71,9 @@ pub enum Error {
         /// By the configuration.
         expected: String,
     },
+    /// The configuration requires a proxy.
+    #[error("the configuration requires a proxy, and `{}` is not set", crate::proxy::VARIABLE)]
+    ProxyRequired,
     /// The host lacks something that a validation needs.
     #[error("this host has no {what}")]
     HostLacks {
@@ -112,12 +115,14 @@ pub enum Error {
         top: PathBuf,
     },
     /// The recipe has uncommitted changes.
-    #[error("`{}` has changes that are in no commit, and an image says which commit it is of: {}", .dir.display(), some(.changed))]
+    #[error("`{}` has changes that are in no commit, and an image says which commit it is of: {}", .dir.display(), some(.changed, .overlooked))]
     ChangedRecipe {
         /// The checkout with the recipe.
         dir: PathBuf,
         /// What was changed, by paths below it.
         changed: Vec<String>,
+        /// Files that git was told to overlook, changed or not.
+        overlooked: Vec<String>,
     },
     /// The image was not built from the plan.
     #[error("`{label}` of the image `{image}` is {}, the plan has `{expected}`", label_value(.found.as_deref()))]
@@ -229,6 +234,16 @@ pub enum Error {
         place: String,
         /// What stands there instead, and what was expected.
         note: Option<String>,
+    },
+    /// A commit lacks a file that a plan is made from.
+    #[error("there is no `{path}` in {commit} of `{repository}`")]
+    NoFile {
+        /// The file.
+        path: &'static str,
+        /// The commit.
+        commit: String,
+        /// Where it came from.
+        repository: String,
     },
     /// A base that cannot be used.
     #[error("the base `{base}` cannot be used: {problem}")]
@@ -345,8 +360,11 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A lock could not be taken.
-    #[error("cannot lock the image")]
+    #[error("cannot take a lock")]
     Lock(#[source] pto_store::Error),
+    /// The mark of a run could not be claimed.
+    #[error(transparent)]
+    Claim(#[from] pto_quarantine::Error),
     /// The user interrupted it.
     #[error("interrupted")]
     Interrupted,
@@ -387,9 +405,12 @@ fn name(digest: Option<&Digest>) -> &str {
 }
 
 /// The first few of many paths.
-fn some(paths: &[String]) -> String {
+fn some(changed: &[String], overlooked: &[String]) -> String {
     const SHOWN: usize = 3;
-    let shown: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
-    let more = paths.len().saturating_sub(SHOWN);
+    let changed = changed.iter().map(|path| format!("`{path}`"));
+    let all: Vec<String> =
+        changed.chain(overlooked.iter().map(|path| format!("`{path}` (overlooked by git)"))).collect();
+    let shown = &all[..all.len().min(SHOWN)];
+    let more = all.len() - shown.len();
     shown.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use super::lock::Lock;
 use crate::error::Error;
 
+/// The image's name in the configuration.
+const NAME: &str = "ptokit.images.name";
 /// The recipe's commit.
 const RECIPE: &str = "ptokit.images.recipe";
 
@@ -14,7 +16,7 @@ impl Lock {
         let image = self.image(name)?;
         let base = format!("{}@{}", image.base.repository, image.base.digest);
         let labels = [
-            ("ptokit.images.name", image.name.as_str()),
+            (NAME, image.name.as_str()),
             (RECIPE, &self.recipe.commit),
             ("ptokit.images.base", &base),
             ("ptokit.images.pypto", &self.pypto.commit),
@@ -27,9 +29,9 @@ impl Lock {
     }
 }
 
-/// The label with the recipe's commit, for a caller that has no plan.
-pub(crate) fn of_recipe(commit: &str) -> BTreeMap<String, String> {
-    [(RECIPE.to_owned(), commit.to_owned())].into()
+/// The labels with the image's name and the recipe's commit, for a caller that has no plan.
+pub(crate) fn without_plan(name: &str, commit: &str) -> BTreeMap<String, String> {
+    [(NAME, name), (RECIPE, commit)].map(|(label, value)| (label.to_owned(), value.to_owned())).into()
 }
 
 /// Checks that an image has these labels with these values, whatever other labels it has.

@@ -7,7 +7,7 @@ use pto_context::Context;
 use serde::{Deserialize, Serialize};
 
 use super::snapshot;
-use crate::config::Image;
+use crate::config::{Config, Image};
 use crate::document::{self, Form};
 use crate::error::Error;
 use crate::promote::Recipe;
@@ -91,25 +91,42 @@ pub struct Base {
     pub pinned: bool,
 }
 
-impl LockedImage {
-    /// What of it is not as the configuration has it now: what was found, and what was expected.
-    pub(crate) fn differs(&self, image: &Image) -> Option<String> {
-        let (platform, expected) = (self.platform.to_string(), image.platform().to_string());
-        let digest = image.cann_digest.as_ref().unwrap_or(&self.base.digest);
+impl Lock {
+    /// What of the plan is not as the configuration has it now, for an image that both have: what was found, and what was
+    /// expected. PyPTO may come from a fork, so its repository is what the plan says.
+    pub(crate) fn differs(&self, config: &Config, image: &Image) -> Option<String> {
+        let locked = self.image(&image.name)?;
+        let (platform, expected) = (locked.platform.to_string(), image.platform().to_string());
+        let digest = image.cann_digest.as_ref().unwrap_or(&locked.base.digest);
         let facts = [
-            ("platform", platform.as_str(), expected.as_str()),
-            ("validation_platform", &self.validation_platform, &image.validation_platform),
-            ("tag", &self.tag, &image.tag),
-            ("cann_repository", &self.base.repository, &image.cann_repository),
-            ("cann_tag", &self.base.tag, &image.cann_tag),
-            ("cann_digest", self.base.digest.as_str(), digest.as_str()),
+            ("recipe's repository", self.recipe.repository.as_str(), config.recipe.repository.as_str()),
+            ("recipe's branch", &self.recipe.branch, &config.recipe.branch),
+            ("ref of pypto", &self.pypto.reference, &config.pypto.reference),
+            ("repository of pypto_lib", &self.pypto_lib.repository, &config.pypto_lib.repository),
+            ("ref of pypto_lib", &self.pypto_lib.reference, &config.pypto_lib.reference),
+            ("platform", &platform, &expected),
+            ("validation_platform", &locked.validation_platform, &image.validation_platform),
+            ("tag", &locked.tag, &image.tag),
+            ("cann_repository", &locked.base.repository, &image.cann_repository),
+            ("cann_tag", &locked.base.tag, &image.cann_tag),
+            ("cann_digest", locked.base.digest.as_str(), digest.as_str()),
         ];
         let other = facts.into_iter().find(|(_, found, expected)| found != expected);
+        let other = other.map(|(what, found, expected)| (what.to_owned(), found.to_owned(), expected.to_owned()));
+        let other = other.or_else(|| self.other_argument(config, image, locked));
         other.map(|(what, found, expected)| format!("its {what} is `{found}`, the configuration has `{expected}`"))
     }
-}
 
-impl Lock {
+    /// The first build argument that does not follow from the plan and the configuration.
+    fn other_argument(&self, config: &Config, image: &Image, locked: &LockedImage) -> Option<(String, String, String)> {
+        let expected = super::locked(config, image, locked.base.clone(), [&self.pypto, &self.pypto_lib]).build_args;
+        let names = expected.keys().chain(locked.build_args.keys());
+        let value = |args: &BTreeMap<String, String>, name: &String| args.get(name).cloned().unwrap_or_default();
+        let pairs = names.map(|name| (name, value(&locked.build_args, name), value(&expected, name)));
+        let other = pairs.into_iter().find(|(_, found, expected)| found != expected);
+        other.map(|(name, found, expected)| (format!("build argument {name}"), found, expected))
+    }
+
     /// An image by its name.
     pub fn image(&self, name: &str) -> Option<&LockedImage> {
         self.images.iter().find(|image| image.name == name)

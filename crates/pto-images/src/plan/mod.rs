@@ -15,6 +15,7 @@ use pto_checkout::remote;
 use pto_context::Context;
 use pto_context::places::PYPTO_PINS;
 use pto_platform::files::{PtoIsaPin, parse_pto_isa_pin, parse_versions_env};
+use pto_platform::git::is_full_commit;
 
 pub use lock::{Base, Lock, LockedImage, LockedSource, Ptoas};
 pub use patches::warn_without_patch;
@@ -69,6 +70,10 @@ impl PlanRequest {
         let runtime_source = Snapshot::of(cx, &runtime.repository, &runtime.commit)?;
         let pin = parse_pto_isa_pin(&runtime_source.file(cx, PTO_ISA_PIN)?);
         let pypto_lib = resolved(cx, &config.pypto_lib)?;
+        if is_full_commit(&config.pypto_lib.reference) {
+            // Nobody was asked for it yet.
+            Snapshot::of(cx, &pypto_lib.repository, &pypto_lib.commit)?;
+        }
         let registry = Options { proxy: self.proxy.clone(), ..self.registry.clone() };
         let locked = images.iter().map(|image| {
             let base = base::resolve(cx, image, &registry)?;
@@ -142,6 +147,10 @@ fn runtime(cx: &Context, source: &Snapshot, pypto: &LockedSource) -> Result<Lock
     let submodule = source.submodule(cx, RUNTIME)?;
     let (url, commit) = submodule.ok_or_else(|| Error::NoPin { what: RUNTIME, place: place(pypto), note: None })?;
     let repository = snapshot::joined(&pypto.repository, &url);
+    // What a commit of PyPTO holds is not checked by the configuration.
+    if let Some(problem) = address_problem(&repository) {
+        return Err(Error::BadSource { problem: format!("the submodule `{RUNTIME}` of {}: {problem}", place(pypto)) });
+    }
     Ok(LockedSource { repository, reference: format!("{RUNTIME} of {}", pypto.commit), commit })
 }
 
@@ -149,15 +158,26 @@ fn ptoas(text: &str) -> Result<Ptoas, Error> {
     let versions = parse_versions_env(text);
     let version = versions.ptoas.as_ref().map(|version| version.as_str().to_owned());
     let sha256 = versions.sha256.iter().map(|(machine, sum)| ((*machine).to_owned(), sum.clone())).collect();
-    let note = versions.notes.first().map(ToString::to_string);
-    let version = version.ok_or(Error::NoPin { what: "the version of PTOAS", place: PYPTO_PINS.to_owned(), note })?;
+    // Lines of other keys are nobody's business here.
+    let wrong = versions
+        .notes
+        .iter()
+        .find(|note| text.lines().nth(note.line.saturating_sub(1)).is_some_and(|line| line.contains("PTOAS_")));
+    let note = wrong.or_else(|| versions.notes.first().filter(|_| version.is_none())).map(ToString::to_string);
+    let missing = || Error::NoPin {
+        what: "the version of PTOAS and its checksums",
+        place: PYPTO_PINS.to_owned(),
+        note: note.clone(),
+    };
+    let version = version.filter(|_| wrong.is_none()).ok_or_else(missing)?;
     Ok(Ptoas { version, sha256 })
 }
 
 fn pto_isa(pin: PtoIsaPin, runtime: &LockedSource) -> Result<String, Error> {
     let note = pin.notes.first().map(ToString::to_string);
     let place = || format!("{PTO_ISA_PIN} in {}", place(runtime));
-    pin.commit.ok_or_else(|| Error::NoPin { what: "a commit of PTO-ISA", place: place(), note })
+    let is_sound = pin.notes.is_empty();
+    pin.commit.filter(|_| is_sound).ok_or_else(|| Error::NoPin { what: "one commit of PTO-ISA", place: place(), note })
 }
 
 fn place(source: &LockedSource) -> String {

@@ -17,8 +17,8 @@ pub fn warn_without_patch(cx: &Context, image: &Image, patches: &Path) {
         return;
     }
     let message = format!(
-        "`{}` is built on CANN {cann}, and there is no `{}`: without this exception from a warning the runtime is known not to \
-         build there, unless upstream has it by now",
+        "`{}` is built on CANN {cann}, and there is no `{}`: without that patch, which exempts one warning of the compiler, the \
+         runtime is known not to build there, unless upstream has the change by now",
         image.name,
         needed.display()
     );

@@ -14,6 +14,8 @@ use crate::error::Error;
 pub(super) struct Snapshot {
     git: Git,
     commit: String,
+    /// Where it came from, for people.
+    repository: String,
     _dir: TempDir,
 }
 
@@ -25,28 +27,31 @@ pub(super) fn head(cx: &Context, checkout: &Path) -> Result<String, Error> {
 }
 
 /// What an image is made of besides the sources that it clones: the Dockerfile with its scripts, and this program.
-const RECIPE: [&str; 6] = ["docker", ".dockerignore", "crates", "xtask", "Cargo.toml", "Cargo.lock"];
+const RECIPE: [&str; 7] = ["docker", ".dockerignore", ".cargo", "crates", "xtask", "Cargo.toml", "Cargo.lock"];
 
 /// Checks that the recipe has no uncommitted changes: the engine gets the files as they are, and the image is labelled with the
 /// commit. Git may have been told to overlook some of them, which the engine does not.
 pub(super) fn require_clean(cx: &Context, checkout: &Path) -> Result<(), Error> {
     let git = Git::at(cx, checkout)?;
-    let top = git.ask(cx, "find the top of a checkout", &["rev-parse", "--show-toplevel", "--show-prefix"])?;
-    let (top, prefix) = top.split_once('\n').unwrap_or((&top, ""));
-    if !prefix.trim().is_empty() {
-        return Err(Error::NotTop { dir: checkout.to_owned(), top: top.into() });
+    let ask = |what: &str| git.ask(cx, "find the top of a checkout", &["rev-parse", what]);
+    if !ask("--show-prefix")?.trim().is_empty() {
+        let top = ask("--show-toplevel")?;
+        return Err(Error::NotTop { dir: checkout.to_owned(), top: top.trim_end_matches('\n').into() });
     }
     let status = ["-c", "core.fileMode=true", "status", "--porcelain", "--untracked-files=normal"];
     let listed = git.ask(cx, "look for changes", &[&status[..], &["--"], &RECIPE].concat())?;
     let ignored = git.ask(cx, "look for changes", &[&status[..], &["--ignored", "--", RECIPE[0]]].concat())?;
     // `XY path`.
     let paths = listed.lines().chain(ignored.lines().filter(|line| line.starts_with("!!")));
-    let mut changed: Vec<String> = paths.filter_map(|line| line.get(3..).map(str::to_owned)).collect();
+    let changed: Vec<String> = paths.filter_map(|line| line.get(3..).map(str::to_owned)).collect();
     let flags = git.ask(cx, "look for files that git overlooks", &[&["ls-files", "-v", "--"][..], &RECIPE].concat())?;
     let overlooked =
         flags.lines().filter(|line| line.starts_with(|flag: char| flag == 'S' || flag.is_ascii_lowercase()));
-    changed.extend(overlooked.filter_map(|line| line.get(2..)).map(|path| format!("{path} (overlooked by git)")));
-    if changed.is_empty() { Ok(()) } else { Err(Error::ChangedRecipe { dir: git.root().to_owned(), changed }) }
+    let overlooked: Vec<String> = overlooked.filter_map(|line| line.get(2..).map(str::to_owned)).collect();
+    match changed.is_empty() && overlooked.is_empty() {
+        true => Ok(()),
+        false => Err(Error::ChangedRecipe { dir: git.root().to_owned(), changed, overlooked }),
+    }
 }
 
 /// Checks that the commit of a checkout is one of PyPTO: it has the two paths of every revision that an image can be built from.
@@ -81,12 +86,17 @@ impl Snapshot {
             source: Box::new(source),
         };
         git.run(cx, "fetch a commit", fetch).map_err(failed)?;
-        Ok(Self { git, commit: commit.to_owned(), _dir: dir })
+        Ok(Self { git, commit: commit.to_owned(), repository: pto_process::masked(repository), _dir: dir })
     }
 
     /// The text of a file of the commit.
-    pub(super) fn file(&self, cx: &Context, path: &str) -> Result<String, Error> {
-        Ok(self.git.ask(cx, "read a file of a commit", &["show", &format!("{}:{path}", self.commit)])?)
+    pub(super) fn file(&self, cx: &Context, path: &'static str) -> Result<String, Error> {
+        let asked = self.git.ask(cx, "read a file of a commit", &["show", &format!("{}:{path}", self.commit)]);
+        asked.map_err(|error| match error.is_interrupted() {
+            true => error.into(),
+            // The repository is ours and whole: what is missing is the file.
+            false => Error::NoFile { path, commit: self.commit.clone(), repository: self.repository.clone() },
+        })
     }
 
     /// A submodule's address as the commit has it, and its commit; `None` if there is no such submodule.

@@ -14,7 +14,7 @@ use crate::registry::Options;
 /// # Errors
 /// [`Error::Begun`] if they do; it cannot be found out whether they do.
 pub(super) fn require_nothing_begun(cx: &Context, records: &Records, registry: &Options) -> Result<(), Error> {
-    let Some(record) = records.load()? else { return Ok(()) };
+    let Some(record) = records.last()? else { return Ok(()) };
     if record.is_over() || record.before.is_none() {
         return Ok(());
     }

@@ -170,6 +170,6 @@ impl Publication {
         if found != self.platform {
             return Err(Error::OtherPlatform { found, expected: self.platform.clone() });
         }
-        labels::require(self.tested.as_str(), &labels::of_recipe(&self.commit), &image.labels)
+        labels::require(self.tested.as_str(), &labels::without_plan(&self.image, &self.commit), &image.labels)
     }
 }

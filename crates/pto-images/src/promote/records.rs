@@ -33,16 +33,20 @@ struct About {
 
 impl About {
     /// How a record is about another image, if it is: what was found and what was expected. A record decides which tags are moved
-    /// and which registry gets the password, and anybody may have written it.
-    fn differs(&self, record: &Record) -> Option<String> {
+    /// and which registry gets the password, and anybody may have written it. One that moves nothing more may be `of_any_tag`: the
+    /// configuration gives an image another tag where its base changes.
+    fn differs(&self, record: &Record, of_any_tag: bool) -> Option<String> {
         let (repository, expected) = (record.repository.to_string(), self.repository.to_string());
         let facts = [
             ("image", &record.image, &self.image),
             ("repository", &repository, &expected),
             ("tag", &record.tag, &self.names.current().to_owned()),
         ];
-        let other = facts.into_iter().find(|(_, found, expected)| found != expected);
-        let strange = record.uploads().find(|tag| !self.names.is_temporary(tag));
+        let is_settled = of_any_tag && record.outcome().is_some();
+        let counts = |what: &str| what != "tag" || !is_settled;
+        let other = facts.into_iter().find(|(what, found, expected)| counts(what) && found != expected);
+        let names = if is_settled { record.names() } else { self.names.clone() };
+        let strange = record.uploads().find(|tag| !names.is_temporary(tag));
         let other = other.map(|(what, found, expected)| format!("its {what} is `{found}`, expected `{expected}`"));
         other
             .or_else(|| strange.map(|tag| format!("`{tag}` is not the tag of an upload of `{}`", self.names.current())))
@@ -82,12 +86,24 @@ impl Records {
     /// # Errors
     /// It cannot be read or is malformed.
     pub fn load(&self) -> Result<Option<Record>, Error> {
+        self.read(false)
+    }
+
+    /// The last record, perhaps of another tag of the image if it moves nothing more.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn last(&self) -> Result<Option<Record>, Error> {
+        self.read(true)
+    }
+
+    fn read(&self, of_any_tag: bool) -> Result<Option<Record>, Error> {
         let file = self.file();
         if file.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
             return Ok(None);
         }
         let record: Record = document::load(&file, Form::Record)?;
-        match self.about.as_ref().and_then(|about| about.differs(&record)) {
+        match self.about.as_ref().and_then(|about| about.differs(&record, of_any_tag)) {
             Some(found) => Err(Error::OtherRecords { file, found }),
             None => Ok(Some(record)),
         }

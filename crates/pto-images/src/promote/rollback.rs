@@ -57,7 +57,7 @@ impl Rollback {
     /// Whatever went wrong, `current` leads where it led or to the version before: run again.
     pub fn run(&self, cx: &Context) -> Result<RollbackReport, Error> {
         let _lock = lock(&self.locks, &self.repository, &self.names)?;
-        let earlier = self.records.load()?;
+        let earlier = self.records.last()?;
         let is_over = earlier.as_ref().is_some_and(|record| record.outcome().is_some());
         if let Some(record) = earlier.filter(|record| !is_over && record.kind != Kind::Rollback) {
             return Err(self.records.begun(record.kind));
@@ -97,7 +97,7 @@ impl Rollback {
     /// Refuses a rollback half way through a promotion: `previous` leads where `current` leads, so going back would change nothing,
     /// and the version before is only in the records of the promotion.
     fn check_not_half_way(&self, cx: &Context, promotion: &Records) -> Result<(), Error> {
-        let begun = promotion.load()?.filter(|record| record.outcome().is_none() && record.before.is_some());
+        let begun = promotion.last()?.filter(|record| record.outcome().is_none() && record.before.is_some());
         match begun.map(|record| standing(cx, promotion, &self.registry, record)) {
             Some(Ok(State::PreviousMoved)) => Err(promotion.begun(Kind::Promotion)),
             Some(Ok(_)) | Some(Err(Error::MovedByOther { .. })) | None => Ok(()),

@@ -38,6 +38,8 @@ pub struct TagFact {
     pub platforms: Vec<Platform>,
     /// When it was built, by RFC 3339. A list of images does not say.
     pub created: Option<String>,
+    /// Why what it runs on cannot be read, if so.
+    pub problem: Option<String>,
 }
 
 /// The tag of an upload.
@@ -45,10 +47,12 @@ pub struct TagFact {
 pub struct TemporaryFact {
     /// The tag.
     pub tag: String,
-    /// The digest of its manifest.
-    pub digest: Digest,
+    /// The digest of its manifest; `None` if that cannot be read.
+    pub digest: Option<Digest>,
     /// What became of the image.
     pub image: Upload,
+    /// Why it cannot be read, if so.
+    pub problem: Option<String>,
 }
 
 /// What became of an uploaded image.
@@ -67,6 +71,8 @@ pub enum Upload {
     Superseded,
     /// It was not promoted, as far as can be known.
     NotPromoted,
+    /// It cannot be read, so nobody can promote it either.
+    Unreadable,
 }
 
 /// A promotion or rollback that was begun.
@@ -131,7 +137,14 @@ pub fn status(client: &Client, names: &Names, records: &[Records]) -> Result<Sta
     let begun: Vec<Begun> = known.iter().map(|record| begun(record, &now)).collect();
     let mut temporary = Vec::new();
     for tag in tags.iter().filter(|tag| names.is_temporary(tag)) {
-        let Some(manifest) = client.manifest(tag)? else { continue };
+        let manifest = match readable(client.manifest(tag))? {
+            Ok(Some(manifest)) => manifest,
+            Ok(None) => continue,
+            Err(problem) => {
+                temporary.push(TemporaryFact::unreadable(tag, None, problem));
+                continue;
+            }
+        };
         let digest = manifest.digest().clone();
         let recorded = begun.iter().find(|begun| begun.candidate.as_ref() == Some(&digest)).map(Begun::upload);
         let image = match recorded {
@@ -139,10 +152,16 @@ pub fn status(client: &Client, names: &Names, records: &[Records]) -> Result<Sta
             _ if now.current.as_ref() == Some(&digest) => Upload::Current,
             _ if now.previous.as_ref() == Some(&digest) => Upload::Previous,
             Some(upload) => upload,
-            None if is_older(&client.facts(&manifest)?, current.as_ref()) => Upload::Superseded,
-            None => Upload::NotPromoted,
+            None => match readable(client.facts(&manifest))? {
+                Ok(facts) if is_older(&facts, current.as_ref()) => Upload::Superseded,
+                Ok(_) => Upload::NotPromoted,
+                Err(problem) => {
+                    temporary.push(TemporaryFact::unreadable(tag, Some(digest), problem));
+                    continue;
+                }
+            },
         };
-        temporary.push(TemporaryFact { tag: tag.clone(), digest, image });
+        temporary.push(TemporaryFact { tag: tag.clone(), digest: Some(digest), image, problem: None });
     }
     // Registries list tags in no order.
     temporary.sort_by(|one, other| one.tag.cmp(&other.tag));
@@ -152,14 +171,34 @@ pub fn status(client: &Client, names: &Names, records: &[Records]) -> Result<Sta
 
 fn fact(tags: &Tags<'_>, tag: &str) -> Result<Option<TagFact>, Error> {
     let Some(manifest) = tags.read(tag)? else { return Ok(None) };
-    let ImageFacts { platforms, created } = tags.client.facts(&manifest)?;
+    let (facts, problem) = match readable(tags.client.facts(&manifest))? {
+        Ok(facts) => (facts, None),
+        Err(problem) => (ImageFacts { platforms: Vec::new(), created: None }, Some(problem)),
+    };
+    let ImageFacts { platforms, created } = facts;
     Ok(Some(TagFact {
         tag: tag.to_owned(),
         digest: manifest.digest().clone(),
         config: manifest.config().cloned(),
         platforms,
         created: created.map(|created| humantime::format_rfc3339(created).to_string()),
+        problem,
     }))
+}
+
+/// What was asked for, or why it cannot be read although the registry answers. One damaged image must not hide the others.
+fn readable<T>(asked: Result<T, Error>) -> Result<Result<T, String>, Error> {
+    match asked {
+        Ok(answer) => Ok(Ok(answer)),
+        Err(Error::Registry(failed)) if failed.problem.is_of_content() => Ok(Err(failed.to_string())),
+        Err(error) => Err(error),
+    }
+}
+
+impl TemporaryFact {
+    fn unreadable(tag: &str, digest: Option<Digest>, problem: String) -> Self {
+        Self { tag: tag.to_owned(), digest, image: Upload::Unreadable, problem: Some(problem) }
+    }
 }
 
 /// Whether an upload was built before the current image; not if either time is unknown.

@@ -40,7 +40,7 @@ impl Uploaded {
     pub(crate) fn begin(&self, records: &Records) -> Result<Record, Error> {
         let mut record = Record::new(Kind::Promotion, &self.image, &self.repository, &self.names);
         record.temporary = Some(self.temporary.clone());
-        let last = records.load()?;
+        let last = records.last()?;
         record.earlier = last.iter().flat_map(|last| self.unfinished_uploads(last)).collect();
         // An upload whose promotion was not begun is not worth keeping.
         if last.is_some_and(|last| last.before.is_some()) {

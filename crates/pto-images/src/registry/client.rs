@@ -316,7 +316,13 @@ impl Client {
     fn failed(&self, ask: &Ask<'_>, problem: Problem, tries: u32) -> RequestFailed {
         let secrets = self.options.credentials.as_ref().map(Credentials::secrets);
         let problem = problem.without(secrets.as_ref().map_or(&[], |secrets| secrets));
-        RequestFailed { method: ask.method, url: pto_process::masked(&ask.url), problem, tries }
+        RequestFailed {
+            method: ask.method,
+            url: pto_process::masked(&ask.url),
+            problem,
+            tries,
+            through_proxy: self.options.proxy.is_some() && !self.repository.is_loopback(),
+        }
     }
 
     /// The only place that sends anything.

@@ -20,6 +20,8 @@ pub struct RequestFailed {
     pub problem: Problem,
     /// How often it was tried.
     pub tries: u32,
+    /// Whether it went through a proxy.
+    pub through_proxy: bool,
 }
 
 /// What went wrong with a request.
@@ -85,6 +87,11 @@ impl Problem {
                 false
             }
         }
+    }
+
+    /// Whether the registry has answered, and the answer is about this one thing: it is damaged, or not of a known form.
+    pub(crate) fn is_of_content(&self) -> bool {
+        matches!(self, Self::Status { status: 404, .. } | Self::OtherBytes { .. } | Self::Malformed(_))
     }
 
     /// The same with these secrets masked: the other side may have repeated them.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pto_context::counted;
 use pto_context::places::DRIVER_ROOT;
+use pto_docker::PROXY_VARIABLES;
 use pto_process::{Invocation, shell_word};
 
 use super::run::Run;
@@ -83,6 +84,8 @@ impl Case {
         let label = format!("{LABEL}={}", run.mark());
         words.extend(["--label", &label, "--runtime=ascend", "--shm-size=16g"].map(str::to_owned));
         words.extend(["--env", "PYPTO_BENCH=0", "--volume", &version].map(str::to_owned));
+        // The client's own configuration may name proxies, with passwords that a log would keep.
+        words.extend(PROXY_VARIABLES.iter().flat_map(|name| ["--env".to_owned(), format!("{name}=")]));
         for device in &image.devices {
             words.extend(["--device".to_owned(), device.clone()]);
         }

@@ -1,5 +1,6 @@
 //! Cleaning up after a run, on a host that others use too.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use pto_context::{Context, Event};
@@ -80,7 +81,8 @@ fn remove(docker: &Docker, container: &str) -> Result<(), Error> {
 /// and one that was killed may take a moment.
 fn end_tasks(cx: &Context, mark: &str, ended: &mut Vec<String>) -> Result<(), Error> {
     let mut refused = None;
-    for task in find(cx, mark)? {
+    let mut told = BTreeSet::new();
+    for task in find(cx, mark, &mut told)? {
         let kill = queue(cx, &["--kill", &task])?;
         if !kill.success() {
             refused = Some((task.clone(), format!("{}: {}", kill.status, kill.last_words(3))));
@@ -89,7 +91,7 @@ fn end_tasks(cx: &Context, mark: &str, ended: &mut Vec<String>) -> Result<(), Er
     }
     let start = Instant::now();
     while !ended.is_empty() {
-        let Some(left) = find(cx, mark)?.into_iter().find(|task| ended.contains(task)) else { break };
+        let Some(left) = find(cx, mark, &mut told)?.into_iter().find(|task| ended.contains(task)) else { break };
         match refused {
             Some((task, problem)) if task == left => return Err(failed(&["--kill", &task], problem)),
             _ if start.elapsed() > ENDING => {
@@ -104,8 +106,8 @@ fn end_tasks(cx: &Context, mark: &str, ended: &mut Vec<String>) -> Result<(), Er
 
 /// The tasks with this mark. The queue is shared, and killing the wrong task destroys somebody's work, so few lines of its answer
 /// count as a task: a name alone, or a line with the mark that begins with a name that is more than a number. `3 tasks match MARK`
-/// is a sentence.
-fn find(cx: &Context, mark: &str) -> Result<Vec<String>, Error> {
+/// is a sentence. What is not taken is said once; `told` has what was.
+fn find(cx: &Context, mark: &str, told: &mut BTreeSet<String>) -> Result<Vec<String>, Error> {
     let asked = ["--find", mark];
     let found = queue(cx, &asked)?;
     if !found.success() {
@@ -115,18 +117,24 @@ fn find(cx: &Context, mark: &str) -> Result<Vec<String>, Error> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let tasks: Vec<String> = lines().filter_map(|line| task_of(line, mark)).collect();
     let others = lines().filter(|line| task_of(line, mark).is_none());
-    // `4711 running MARK` cannot be told from `3 tasks match MARK`. If no other line names a task, one may be left running.
+    // `4711 running MARK` cannot be told from `3 tasks match MARK`, nor what `[4711] MARK` is called. If no other line names a task,
+    // one may be left running.
     if tasks.is_empty()
-        && let Some(line) =
-            others.clone().find(|line| line.contains(mark) && count_of(line).is_some_and(|count| count > 0))
+        && let Some(line) = others.clone().find(|line| may_name_one(line, mark))
     {
         return Err(failed(&asked, format!("it said `{line}`, and which task that is cannot be told")));
     }
-    others.for_each(|line| {
+    others.filter(|line| told.insert((*line).to_owned())).for_each(|line| {
         let message = format!("`{QUEUE} {}` said `{line}`, which is not taken for a task of this run", asked.join(" "));
         cx.emit(Event::Warning { message });
     });
     Ok(tasks)
+}
+
+/// Whether a line with the mark may name a task, although not in a way that is understood: it has another number than 0.
+fn may_name_one(line: &str, mark: &str) -> bool {
+    let rest = line.replace(mark, "");
+    line.contains(mark) && rest.contains(|c: char| c.is_ascii_digit()) && count_of(line) != Some(0)
 }
 
 /// The number that a line begins with.
@@ -141,7 +149,9 @@ fn task_of(line: &str, mark: &str) -> Option<String> {
     let is_id = first.bytes().any(|byte| byte.is_ascii_digit())
         && first.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-:".contains(&byte))
         && !first.starts_with('-');
-    let is_ours = if is_alone { first != "0" } else { line.contains(mark) && count_of(line).is_none() };
+    // Beside other words a name has a letter: numbers may be a count, or a date.
+    let has_letter = first.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_ours = if is_alone { first != "0" } else { line.contains(mark) && has_letter };
     (is_id && is_ours).then(|| first.to_owned())
 }
 
@@ -174,8 +184,19 @@ mod tests {
             ("-1", None),
             ("4711 running somebody-else", None),
             (&format!("usage: --find {mark}"), None),
+            (&format!("2026-12-01 12:00 4711 {mark}"), None),
         ] {
             assert_eq!(task_of(line, mark).as_deref(), expected, "{line}");
+        }
+        for (line, may) in [
+            (format!("[4711] {mark}"), true),
+            (format!("id=4711 mark={mark}"), true),
+            (format!("3 tasks match {mark}"), true),
+            (format!("0 tasks match {mark}"), false),
+            (format!("no task matches {mark}"), false),
+            ("3 tasks of others".to_owned(), false),
+        ] {
+            assert_eq!(may_name_one(&line, mark), may, "{line}");
         }
     }
 }

@@ -13,5 +13,5 @@ mod run;
 
 pub use clean_up::{CleanedUp, clean_up};
 pub use preflight::{Preflight, preflight};
-pub use results::{CaseResult, CaseStatus, Results};
-pub use run::{RESULTS, Run, Validation};
+pub use results::{CaseResult, CaseStatus, Results, Settings};
+pub use run::{RESULTS, Run, Validated, Validation};

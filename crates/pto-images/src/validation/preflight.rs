@@ -10,8 +10,9 @@ use pto_platform::files::parse_driver_info;
 use pto_process::{Invocation, Output};
 
 use super::cases::{QUEUE, VERSION};
-use crate::config::Image;
+use crate::config::{Config, Image};
 use crate::error::Error;
+use crate::proxy;
 
 /// The workflow's name for the runner on this host.
 const RUNNER_VARIABLE: &str = "RUNNER_NAME";
@@ -35,16 +36,23 @@ pub struct Preflight {
 ///
 /// # Errors
 /// [`Error::Interrupted`]; whatever else cannot be found out is an obstacle.
-pub fn preflight(cx: &Context, image: &Image) -> Result<Preflight, Error> {
+pub fn preflight(cx: &Context, config: &Config, image: &Image) -> Result<Preflight, Error> {
     let (driver, other_host) = match host(cx, image) {
         Ok(driver) => (Some(driver), None),
         Err(error) => (None, Some(error)),
     };
-    let checks = [require_engine(cx, image), require_queue(cx), require_devices(cx, image)];
+    let checks = [require_proxy(cx, config), require_engine(cx, image), require_queue(cx), require_devices(cx, image)];
     let obstacles: Vec<_> = other_host.into_iter().chain(checks.into_iter().filter_map(Result::err)).collect();
     match obstacles.iter().any(|obstacle| obstacle.fault() == Fault::Interrupt) {
         true => Err(Error::Interrupted),
         false => Ok(Preflight { driver, obstacles }),
+    }
+}
+
+fn require_proxy(cx: &Context, config: &Config) -> Result<(), Error> {
+    match config.proxy_required && cx.var(proxy::VARIABLE).is_none() {
+        true => Err(Error::ProxyRequired),
+        false => Ok(()),
     }
 }
 
@@ -76,6 +84,13 @@ pub(super) fn host(cx: &Context, image: &Image) -> Result<String, Error> {
     let unknown = |problem: String| Error::DriverUnknown { problem };
     let not_named = || unknown(format!("the configuration of `{}` does not name it", image.name));
     let expected = image.driver.as_deref().ok_or_else(not_named)?;
+    // A path with a colon cannot be mounted.
+    if driver_root(cx).to_string_lossy().contains(':') {
+        return Err(unknown(format!(
+            "`{}` has a colon in it, which Docker takes for a separator",
+            driver_root(cx).display()
+        )));
+    }
     let file = cx.under_root(driver_root(cx).join(VERSION));
     let unread = |error| unknown(format!("cannot read `{}`: {}", file.display(), files::reason(&error)));
     let text = files::bytes(&file, LARGEST).map_err(unread)?;
@@ -88,7 +103,9 @@ pub(super) fn host(cx: &Context, image: &Image) -> Result<String, Error> {
 fn require_queue(cx: &Context) -> Result<(), Error> {
     let help: Output = Invocation::new(QUEUE).arg("--help").deadline(HELP).run(cx).map_err(Error::Queue)?;
     let said = format!("{}{}", help.stdout.text(), help.stderr.text());
-    match ["--find", "--kill"].into_iter().find(|option| !said.contains(option)) {
+    let words: Vec<_> = said.split(|c: char| c.is_whitespace() || ",=[]|'\"`".contains(c)).collect();
+    let missing = ["--find", "--kill"].into_iter().find(|option| !help.success() || !words.contains(option));
+    match missing {
         None => Ok(()),
         Some(option) => Err(lacks(format!("`{QUEUE}` with `{option}`, by its `--help`"))),
     }

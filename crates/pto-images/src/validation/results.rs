@@ -22,8 +22,47 @@ pub struct Results {
     pub recipe: String,
     /// The version of the host's driver.
     pub driver: String,
+    /// What of the configuration the cases ran with.
+    pub settings: Settings,
     /// The cases, in the order in which they ran.
     pub cases: Vec<CaseResult>,
+}
+
+/// What of the configuration decides what the cases of a validation do: another script may pass where this one does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The script for one card, and its arguments.
+    pub single: Vec<String>,
+    /// The script for two cards, and its arguments.
+    pub distributed: Vec<String>,
+    /// Device nodes beside those of the cards.
+    pub devices: Vec<String>,
+}
+
+impl Settings {
+    /// Those of an image.
+    pub fn of(image: &Image) -> Self {
+        let words = |script: &String, args: &[String]| [std::slice::from_ref(script), args].concat();
+        Self {
+            single: words(&image.single_script, &image.single_args),
+            distributed: words(&image.distributed_script, &image.distributed_args),
+            devices: image.devices.clone(),
+        }
+    }
+
+    /// What is other than in these, if anything: what was found and what was expected.
+    fn differs(&self, expected: &Self) -> Option<String> {
+        let facts = [
+            ("script for one card", &self.single, &expected.single),
+            ("script for two cards", &self.distributed, &expected.distributed),
+            ("list of devices", &self.devices, &expected.devices),
+        ];
+        let other = facts.into_iter().find(|(_, found, expected)| found != expected);
+        other.map(|(what, found, expected)| {
+            format!("their {what} is `{}`, the configuration has `{}`", found.join(" "), expected.join(" "))
+        })
+    }
 }
 
 /// How one case went.
@@ -58,10 +97,17 @@ impl Results {
     /// The names of the cases that have to pass.
     pub const CASES: [&'static str; 3] = ["doctor", "single", "distributed"];
 
-    /// Results without any case yet.
-    pub fn new(image: &str, id: Digest, recipe: &str, driver: &str) -> Self {
-        let (image, recipe, driver) = (image.to_owned(), recipe.to_owned(), driver.to_owned());
-        Self { schema: Form::Results.schema().to_owned(), image, id, recipe, driver, cases: Vec::new() }
+    /// Those of an image, without any case yet.
+    pub fn new(image: &Image, id: Digest, recipe: &str, driver: &str) -> Self {
+        Self {
+            schema: Form::Results.schema().to_owned(),
+            image: image.name.clone(),
+            id,
+            recipe: recipe.to_owned(),
+            driver: driver.to_owned(),
+            settings: Settings::of(image),
+            cases: Vec::new(),
+        }
     }
 
     /// Whether every case is there once and passed, and no other case is there.
@@ -79,10 +125,12 @@ impl Results {
     /// [`Error::NotPassed`].
     pub fn require_passed(&self, image: &Image) -> Result<(), Error> {
         let failed = self.cases.iter().find(|case| case.status != CaseStatus::Passed);
+        let other_settings = self.settings.differs(&Settings::of(image));
         let problem = match (failed, &image.driver) {
             (Some(case), _) => format!("`{}` did not pass", case.name),
             _ if !self.passed() => format!("not all of {} are there", Self::CASES.join(", ")),
             _ if self.image != image.name => format!("they are those of `{}`", self.image),
+            _ if other_settings.is_some() => other_settings.unwrap_or_default(),
             (None, Some(driver)) if *driver == self.driver => return Ok(()),
             (None, Some(driver)) => format!("they are of driver {}, the configuration has {driver}", self.driver),
             (None, None) => "the configuration does not name the driver".to_owned(),

@@ -8,6 +8,7 @@ use pto_context::places::driver_root;
 use pto_context::{Context, Event, counted};
 use pto_docker::Docker;
 use pto_process::Status;
+use pto_quarantine::Quarantine;
 use pto_store::Lock;
 use tempfile::TempDir;
 
@@ -18,7 +19,6 @@ use super::preflight::host;
 use super::results::{CaseResult, CaseStatus, Results};
 use crate::config::{Config, Image};
 use crate::error::Error;
-use crate::locks::try_lock;
 use crate::plan::{self, labels};
 use crate::registry::{Digest, Platform};
 
@@ -57,14 +57,21 @@ pub struct Validation<'a> {
     pub image: &'a Image,
     /// The image to validate, by any name that the engine on this machine has for it.
     pub local: String,
-    /// The plan that it was built from.
-    pub lock: &'a plan::Lock,
+    /// The file of the plan that it was built from.
+    pub lock: PathBuf,
     /// The run that asks for it.
     pub run: Run,
     /// Where logs and results go.
     pub output: PathBuf,
-    /// The directory of the locks that all processes of this machine share.
-    pub locks: PathBuf,
+}
+
+/// What a validation came to.
+#[derive(Debug)]
+pub struct Validated {
+    /// How its cases went, as it was saved.
+    pub results: Results,
+    /// What was in the way of cleaning up; the results count all the same.
+    pub left: Option<Error>,
 }
 
 impl Validation<'_> {
@@ -72,20 +79,22 @@ impl Validation<'_> {
     ///
     /// # Errors
     /// The host is not the one that the configuration names, or nothing could be run.
-    pub fn run(&self, cx: &Context) -> Result<Results, Error> {
-        let driver = host(cx, self.image)?;
-        let id = self.id(cx)?;
+    pub fn run(&self, cx: &Context) -> Result<Validated, Error> {
         let mark = self.run.mark();
-        // Everything with the mark is removed at the end, that of another process too.
-        let _mark = try_lock(&self.locks, &mark)?.ok_or(Error::BusyRun { mark })?;
+        // Everything with the mark is removed at the end, that of another process and user too.
+        let _mark = Quarantine::of(cx).try_claim(&mark)?.ok_or(Error::BusyRun { mark })?;
         fs_err::create_dir_all(&self.output).map_err(Error::io("make the directory of results"))?;
         let output = fs_err::canonicalize(&self.output).map_err(Error::io("find the directory of results"))?;
         let lock = Lock::try_acquire(&output.join(LOCK)).map_err(Error::Lock)?;
         // Two validations in one directory would take each other's files for their own.
         let _lock = lock.ok_or_else(|| Error::BusyOutput { dir: output.clone() })?;
         let file = output.join(RESULTS);
-        let mut results = Results::new(&self.image.name, id.clone(), &self.lock.recipe.commit, &driver);
+        // First of all: whatever is refused from here on, the results of an earlier image are not this one's.
         clear(&output)?;
+        let lock = plan::Lock::load(&self.lock)?;
+        let driver = host(cx, self.image)?;
+        let id = self.id(cx, &lock)?;
+        let mut results = Results::new(self.image, id.clone(), &lock.recipe.commit, &driver);
         // What cannot be written in the end is found out before a card is used.
         results.save(&file)?;
         remove(&file)?;
@@ -96,7 +105,7 @@ impl Validation<'_> {
         let cleaned = clean_up(cx, &self.run);
         results.cases = cases?;
         results.save(&file)?;
-        cleaned.map(|_| results)
+        Ok(Validated { results, left: cleaned.err() })
     }
 
     /// The reservations one after the other, until a case fails.
@@ -141,7 +150,7 @@ impl Validation<'_> {
     }
 
     /// The image's id, if the image is what the configuration and the plan say.
-    fn id(&self, cx: &Context) -> Result<Digest, Error> {
+    fn id(&self, cx: &Context, lock: &plan::Lock) -> Result<Digest, Error> {
         let image = Docker::new(cx)?.image(&self.local)?;
         let image = image.ok_or_else(|| Error::NoImage { name: self.local.clone() })?;
         let found = Platform::of(&image);
@@ -149,10 +158,9 @@ impl Validation<'_> {
             return Err(Error::OtherPlatform { found, expected: self.image.platform() });
         }
         let name = &self.image.name;
-        let expected = self.lock.labels(name);
+        let expected = lock.labels(name);
         let expected = expected.ok_or_else(|| Error::NotPlanned { image: name.clone() })?;
-        let locked = self.lock.image(name);
-        if let Some(found) = locked.and_then(|locked| locked.differs(self.image)) {
+        if let Some(found) = lock.differs(self.config, self.image) {
             return Err(Error::OtherConfiguration { image: name.clone(), found });
         }
         labels::require(&self.local, &expected, &image.labels)?;
