@@ -193,10 +193,9 @@ impl Error {
                 "check user, password and the repository's name; it may want a login where none was given".into()
             }
             Self::DiskFull { .. } => "`docker system df` says what takes the room; remove images that nobody needs".into(),
-            // The configuration with the login is gone by now.
+            // The configuration with the login is gone by now, and names that were made for it.
             Self::Failed { output, .. } if output.line.contains(PRIVATE) => {
-                let words: Vec<_> = output.argv.iter().map(|word| pto_process::shell_word(word)).collect();
-                format!("to see it by yourself, after a `docker login`: {}", words.join(" "))
+                "check whether the registry can be reached from this machine, and takes this login".into()
             }
             Self::Failed { output, .. } => format!("to see it by yourself: {}", output.line),
             Self::NotPrivate { path, .. } => format!("remove `{}`, or set `TMPDIR` to another directory", path.display()),

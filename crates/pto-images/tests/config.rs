@@ -62,6 +62,28 @@ fn each_mistake_is_found_at_its_place() {
             "/images/0 the key `cann_digest` is missing",
         ),
         (|v| v["images"][0]["cann_digest"] = "sha256:12".into(), "/images/0/cann_digest `sha256:12` is not a digest"),
+        (|v| v["images"][0]["driver"] = " 26.0.RC1".into(), "is not as a host says it; expected `26.0.rc1`"),
+        (|v| v["images"][0]["name"] = "--json".into(), "/images/0/name `--json` is not a name"),
+        (|v| v["images"][0]["single_args"] = json!(["a\u{0}b"]), "/images/0/single_args an argument has a control"),
+        (|v| v["images"][0]["single_args"] = json!(["x".repeat(20_000)]), "they have 20000 letters, expected at most"),
+        (|v| v["images"][0]["devices"] = json!(["/dev/a//b"]), "`/dev/a//b` is not a device node"),
+        (|v| v["images"][0]["devices"] = json!(["/dev/a\nb"]), "is not a device node"),
+        (|v| v["images"][0]["runners"].as_array_mut().unwrap().push("X64".into()), "`X64` is of another architecture"),
+        (
+            |v| v["images"][0]["runners"].as_array_mut().unwrap().push("ARM64".into()),
+            "the label `ARM64` is there twice",
+        ),
+        (|v| v["images"][3]["needs"] = json!([""]), "/images/3/needs an entry is empty"),
+        (|v| v["legacy_tags"] = json!(["a b"]), "/legacy_tags/0 `a b` is not a tag"),
+        (|v| v["legacy_tags"] = json!(["a", "a"]), "/legacy_tags/1 `a` is there twice"),
+        (|v| v["repository"] = "h.example:99999/a/b".into(), "/repository"),
+        (
+            |v| v["recipe"]["branch"] = "refs/heads/main".into(),
+            "/recipe/branch `refs/heads/main` is not the name of a branch",
+        ),
+        (|v| v["recipe"]["branch"] = "HEAD".into(), "/recipe/branch `HEAD` is not the name"),
+        (|v| v["recipe"]["branch"] = "0".repeat(40).into(), "is not the name of a branch"),
+        (|v| v["images"][0]["a/b"] = 1.into(), "/images/0/a~1b there is no key `a/b`"),
         (|v| v["images"][0]["cann_tag"] = "latest".into(), "/images/0/cann_tag `latest` does not pin CANN 9.2.0"),
         (|v| v["images"][0]["cann_tag"] = "9.0.0-a3".into(), "does not pin CANN 9.2.0"),
         (|v| v["images"][1]["cann_tag"] = "9.2.0-a3-ubuntu22.04".into(), "is for other chips than a5, by its `a3`"),
@@ -140,6 +162,25 @@ fn all_mistakes_are_found_at_once() {
         value["images"][0]["runners"] = json!([]);
     });
     assert!(fitting.len() >= 4, "{fitting:#?}");
+    // One that is malformed does not hide the others of the same image.
+    let all = mistakes(|value| {
+        value["images"][0]["cann_digest"] = "sha256:12".into();
+        value["images"][0]["driver"] = "1.2.3".into();
+        value["images"][0]["single_script"] = "/x".into();
+        value["images"][0]["devices"] = json!("none");
+    });
+    assert_eq!(all.len(), 4, "{all:#?}");
+}
+
+#[test]
+fn a_configuration_without_an_enabled_image_says_so() {
+    let mut value = value();
+    for image in value["images"].as_array_mut().unwrap() {
+        image["enabled"] = false.into();
+        image["needs"] = json!(["a host"]);
+    }
+    let (_, findings) = parse(&value).unwrap();
+    assert!(findings.findings.iter().any(|finding| finding.message.contains("no image is enabled")), "{findings:?}");
 }
 
 #[test]
@@ -149,6 +190,7 @@ fn what_is_no_json_is_told_with_line_and_column() {
     let twice = parse("{\"version\": 1,\n\"version\": 1}");
     assert!(twice.starts_with("error: images.json at `/version`: the key `version` is there twice\n"), "{twice}");
     assert!(parse("[]").contains("expected an object, found a list"));
+    assert!(parse("\u{feff}{}").contains("images.json:1:1: a byte order mark"));
 }
 
 /// The keys that the schema knows are those that are read, and those that it requires are those that are missed.

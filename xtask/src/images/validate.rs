@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pto_context::counted;
 use pto_images::config::{Config, Finding, Findings, Severity};
-use pto_images::plan::warn_without_patch;
+use pto_images::plan::missing_patch;
 use serde::Serialize;
 
 use super::common::FileArgs;
@@ -44,13 +44,16 @@ struct Row<'a> {
 /// Runs the verb.
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
-    let (config, findings) = match Config::load(&args.file.file(&cx)) {
+    let (config, mut findings) = match Config::load(&args.file.file(&cx)) {
         Ok((config, findings)) => (Some(config), findings),
         Err(findings) => (None, findings),
     };
     let patches = findings.file.with_file_name("patches");
-    let enabled = config.iter().flat_map(|config| &config.images).filter(|image| image.enabled);
-    enabled.for_each(|image| warn_without_patch(&cx, image, &patches));
+    for (index, image) in config.iter().flat_map(|config| &config.images).enumerate().filter(|(_, image)| image.enabled)
+    {
+        let message = missing_patch(image, &patches);
+        message.into_iter().for_each(|message| findings.note(format!("/images/{index}/cann_version"), message));
+    }
     if common.json {
         out::json(&document(config.as_ref(), &findings))?;
     } else {
@@ -90,7 +93,7 @@ fn text(config: Option<&Config>, findings: &Findings) -> String {
                 lines.push(format!("{:<10} {state:<9} {tags}", image.name));
                 lines.extend(image.needs.iter().map(|need| format!("{:<21}needs {need}", "")));
             }
-            lines.push(format!("{} {file}: {} images", style::good("ok"), config.images.len()));
+            lines.push(format!("{} {file}: {}", style::good("ok"), counted(config.images.len(), "image")));
         }
         None => lines.push(format!("{} {file}: {}", style::error("error:"), counted(findings.errors(), "mistake"))),
     }

@@ -149,6 +149,8 @@ fn tags(draft: &Draft, findings: &mut Findings) {
         for (tag, what) in [(names.current(), "current"), (names.previous(), "previous")] {
             if let Some(owner) = owners.get(tag) {
                 findings.error(&place, format!("`{tag}`, the {what} tag of `{}`, is {owner}", image.name));
+                // The one that is made of it would collide as well.
+                break;
             } else {
                 owners.insert(tag.to_owned(), format!("the {what} tag of `{}`", image.name));
             }
@@ -289,8 +291,9 @@ impl Checked<'_> {
             return;
         };
         let platform = self.image.validation_platform.as_str();
-        if version.to_string() != *driver {
-            self.error("driver", format!("`{driver}` is not as a host says it; expected `{version}`"));
+        let plain = version.to_string().to_ascii_lowercase();
+        if plain != *driver {
+            self.error("driver", format!("`{driver}` is not as a host says it; expected `{plain}`"));
         }
         let fits = match supported_pair(&cann, &version, machine) {
             PairVerdict::Supported(pair) => pair.target.is_none_or(|target| target.to_string() == platform),

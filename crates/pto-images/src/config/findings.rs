@@ -50,7 +50,8 @@ impl Findings {
         self.add(Severity::Error, place.into(), message.into());
     }
 
-    pub(crate) fn note(&mut self, place: impl Into<String>, message: impl Into<String>) {
+    /// Adds something to know that is no mistake.
+    pub fn note(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.add(Severity::Note, place.into(), message.into());
     }
 

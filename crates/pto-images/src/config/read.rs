@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::findings::Findings;
 use super::{Config, Image, RecipeSource, Source};
-use crate::registry::Repository;
+use crate::registry::{Digest, Repository};
 use crate::strict::Strict;
 
 /// The version of the document's form. There is only this one.
@@ -54,6 +54,10 @@ impl Draft {
 }
 
 pub(super) fn draft(text: &str, findings: &mut Findings) -> Option<Draft> {
+    if text.starts_with('\u{feff}') {
+        findings.error("1:1", "a byte order mark; expected UTF-8 without one");
+        return None;
+    }
     let value = match serde_json::from_str::<Strict>(text) {
         Ok(Strict { value, duplicates }) => {
             for place in duplicates {
@@ -100,6 +104,8 @@ fn source(object: &mut Object<'_>) -> Option<Source> {
     Some(Source { repository: repository?, reference: reference? })
 }
 
+/// An image, if everything is there that other keys are checked against. In the place of what stands by itself and is malformed,
+/// something sound is put, so that the rest is checked all the same: the configuration is refused in any case.
 fn image(object: &mut Object<'_>) -> Option<Image> {
     let needs = object.optional("needs").unwrap_or_default();
     let runner_name = object.optional("runner_name");
@@ -125,13 +131,13 @@ fn image(object: &mut Object<'_>) -> Option<Image> {
         cann_version: cann_version?,
         cann_repository: cann_repository?,
         cann_tag: cann_tag?,
-        cann_digest: cann_digest?,
+        cann_digest: cann_digest.unwrap_or_else(|| Some(Digest::of(b""))),
         tag: tag?,
-        devices: devices?,
-        single_script: single_script?,
-        single_args: single_args?,
-        distributed_script: distributed_script?,
-        distributed_args: distributed_args?,
+        devices: devices.unwrap_or_default(),
+        single_script: single_script.unwrap_or_else(|| "x.py".to_owned()),
+        single_args: single_args.unwrap_or_default(),
+        distributed_script: distributed_script.unwrap_or_else(|| "x.py".to_owned()),
+        distributed_args: distributed_args.unwrap_or_default(),
     })
 }
 
@@ -226,7 +232,8 @@ impl<'a> Object<'a> {
             let near = self.asked.iter().map(|known| (strsim::jaro_winkler(key, known), known));
             let near = near.filter(|(score, _)| *score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
             let meant = near.map(|(_, known)| format!("; did you mean `{known}`?"));
-            let place = format!("{}/{key}", self.place);
+            // As a pointer into JSON has it.
+            let place = format!("{}/{}", self.place, key.replace('~', "~0").replace('/', "~1"));
             self.findings.error(place, format!("there is no key `{key}`{}", meant.unwrap_or_default()));
         }
     }

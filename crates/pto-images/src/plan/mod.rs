@@ -12,13 +12,13 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use pto_checkout::remote;
-use pto_context::Context;
 use pto_context::places::PYPTO_PINS;
+use pto_context::{Context, Event};
 use pto_platform::files::{PtoIsaPin, parse_pto_isa_pin, parse_versions_env};
 use pto_platform::git::is_full_commit;
 
 pub use lock::{Base, Lock, LockedImage, LockedSource, Ptoas};
-pub use patches::warn_without_patch;
+pub use patches::missing_patch;
 
 use crate::config::check::address_problem;
 use crate::config::{Config, Image, Source};
@@ -63,7 +63,8 @@ impl PlanRequest {
         let commit = snapshot::head(cx, &self.checkout)?;
         snapshot::require_clean(cx, &self.checkout)?;
         let patches = self.checkout.join("docker/patches");
-        images.iter().for_each(|image| warn_without_patch(cx, image, &patches));
+        let missing = images.iter().filter_map(|image| missing_patch(image, &patches));
+        missing.for_each(|message| cx.emit(Event::Warning { message }));
         let pypto = self.pypto(cx, config, &commit)?;
         let source = Snapshot::of(cx, &pypto.repository, &pypto.commit)?;
         let runtime = runtime(cx, &source, &pypto)?;

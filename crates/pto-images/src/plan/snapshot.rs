@@ -108,11 +108,23 @@ impl Snapshot {
         };
         let blob = format!("--blob={}:.gitmodules", self.commit);
         let action = "read the submodules of a commit";
-        let paths = self.git.ask(cx, action, &["config", &blob, "--get-regexp", r"^submodule\..*\.path$"])?;
+        let read = |args: &[&str]| {
+            let asked = self.git.ask(cx, action, &[&["config", &blob][..], args].concat());
+            asked.map_err(|error| match error.is_interrupted() {
+                true => Error::from(error),
+                // The repository is ours and whole: what is wrong is the file.
+                false => Error::NoPin {
+                    what: "the address of the submodule `runtime`",
+                    place: format!("`.gitmodules` in {} of `{}`", self.commit, self.repository),
+                    note: Some(error.last_words()).filter(|words| !words.is_empty()),
+                },
+            })
+        };
+        let paths = read(&["--get-regexp", r"^submodule\..*\.path$"])?;
         let is_it = |line: &&str| line.split_once(' ').is_some_and(|(_, found)| found == path);
         let key = paths.lines().find(is_it).and_then(|line| line.split_once(".path ")).map(|(name, _)| name.to_owned());
         let Some(key) = key else { return Ok(None) };
-        let url = self.git.ask(cx, action, &["config", &blob, "--get", &format!("{key}.url")])?;
+        let url = read(&["--get", &format!("{key}.url")])?;
         Ok(Some((url.trim().to_owned(), commit.to_owned())))
     }
 }

@@ -69,7 +69,8 @@ impl TryFrom<String> for Repository {
 fn is_host(host: &str) -> bool {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
     let looks_like_one = host == "localhost" || host.contains(['.', ':']);
-    let parses = || host.parse::<Authority>().is_ok_and(|found| found.port().is_some() || !host.ends_with(':'));
+    let has_port = host.rsplit(']').next().is_some_and(|rest| rest.contains(':'));
+    let parses = || host.parse::<Authority>().is_ok_and(|found| found.port_u16().is_some() == has_port);
     looks_like_one && host.chars().all(is_allowed) && !host.starts_with(['.', '-', ':']) && parses()
 }
 
@@ -121,6 +122,7 @@ mod tests {
             "h.x/a b",
             ".x/a",
             "h.x:/a",
+            "h.x:99999/a",
             "127.0.0.1:80:80/a",
             "127.0.0.1:80@h.x/a",
         ] {
