@@ -326,6 +326,24 @@ fn a_rollback_that_others_went_on_from_is_not_pending() {
 }
 
 #[test]
+fn what_is_left_of_a_promotion_is_done_after_a_rollback_too() {
+    let Some(bench) = Bench::start() else { return };
+    bench.tags(Some("one"), Some("zero"));
+    bench.publication("new");
+    bench.decide(|_, request| (request.method == "DELETE").then(|| Act::Answer(Reply::status(403))));
+    assert!(!bench.promote(Action::Begin).unwrap().problems().is_empty(), "its temporary tag is left");
+    bench.pass();
+    bench.roll_back_beside().unwrap();
+    assert!(bench.status().begun[0].is_pending());
+    let report = bench.promote(Action::Resume).unwrap();
+    assert!(report.was_over && report.moved.is_empty() && report.problems().is_empty(), "{report:?}");
+    assert_eq!(bench.tags_now(), (Some("one"), Some("one")), "the rollback stays");
+    assert_eq!(bench.registry.digest_of(NAME, TEMPORARY), None);
+    assert!(bench.status().is_settled());
+    assert!(matches!(bench.promote(Action::Resume), Err(Error::Over { .. })), "nothing is left");
+}
+
+#[test]
 fn what_is_being_taken_back_is_not_turned_round() {
     let Some(bench) = Bench::start() else { return };
     half_way(&bench);

@@ -85,9 +85,9 @@ pub fn seen(public: &Public) -> String {
 pub fn promotion_lines(report: &PromotionReport) -> Vec<String> {
     let what = match (report.promoted, report.was_over) {
         (true, false) => "promoted",
-        (true, true) => "promoted before",
+        (true, true) => "was promoted before:",
         (false, false) => "taken back",
-        (false, true) => "taken back before",
+        (false, true) => "was taken back before:",
     };
     let mut lines = vec![format!("{} {}", style::good(what), report.reference)];
     let shown = |digest: &Option<_>| digest.as_ref().map_or("nothing".to_owned(), ToString::to_string);

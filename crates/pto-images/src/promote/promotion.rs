@@ -126,7 +126,9 @@ impl Promotion {
         }
         let public = if stands && outcome == Outcome::Promoted { Some(self.public(&run)?) } else { None };
         let report = run.conclude(outcome, public)?;
-        if stands { Ok(report) } else { Err(self.over()) }
+        // What was left is done. Where the tags lead by now is not this promotion's.
+        let was_over = report.was_over || !stands;
+        Ok(PromotionReport { was_over, ..report })
     }
 
     fn public(&self, run: &Run<'_>) -> Result<Public, Error> {
