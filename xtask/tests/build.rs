@@ -119,7 +119,7 @@ fn a_build_and_what_is_said_of_it() {
 
     // What is given wrongly, and what is missing.
     let nowhere = xtask(&project, &["build", "--pypto-src", "nowhere", "--json"]).expect(2).json();
-    assert!(nowhere["error"]["message"].as_str().unwrap().contains("nowhere` is in no git checkout"), "{nowhere}");
+    assert!(nowhere["error"]["message"].as_str().unwrap().contains("there is no directory `"), "{nowhere}");
     let bare = xtask(&project, &["build", "--pypto-src", "pypto", "--pypto-home", "none"]).expect(3);
     assert!(bare.stderr.contains("there is no working Python at") && bare.stderr.contains("hint: "), "{bare}");
     let limits = project.checkout().join(".claude/skills/testing/testing.env");
