@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pto_context::Context;
 use pto_docker::{Docker, Proxies};
-use pto_platform::docker::Image;
+use pto_platform::docker::{DockerInfo, Image};
 use pto_process::{Invocation, Stream};
 
 use crate::arguments::{self, DIGEST};
@@ -118,11 +118,7 @@ impl BuildPlan {
         let proxies = settings::proxies(cx, request.proxy.as_deref())?;
         let docker = Docker::new(cx)?;
         let info = docker.info()?;
-        if let (Some(image), Some(host)) = (&request.architecture, &info.architecture)
-            && let Some(finding) = other_processor("the plan's image", image, host)
-        {
-            return Err(Error::Unfit { findings: vec![finding] });
-        }
+        require_processor(request, &info)?;
         let free = disk::free(cx, &docker, &info).filter(|&free| free < disk::NEEDED);
         let room = free.map(|free| no_room(free, disk::NEEDED, TO_FETCH, &info));
         let mut words = builder(&docker)?;
@@ -137,12 +133,8 @@ impl BuildPlan {
             format!("PTOKIT_BINARY={}", binary.display()),
         ];
         let digest = request.cann_digest.clone().map(name::digest).transpose()?;
-        let further = arguments::further(
-            &request.args,
-            &own,
-            digest.as_deref(),
-            &arguments::declared(&context.join(DOCKERFILE))?,
-        )?;
+        let declared = arguments::declared(&context.join(DOCKERFILE))?;
+        let further = arguments::further(&request.args, &own, digest.as_deref(), &declared)?;
         own.into_iter().chain(further).for_each(|pair| arg("--build-arg", pair));
         request.labels.iter().for_each(|pair| arg("--label", pair.clone()));
         request.network.iter().for_each(|network| arg("--network", network.clone()));
@@ -198,6 +190,15 @@ impl BuildPlan {
         let digests = image.iter().flat_map(|image| &image.digests);
         let mut found = digests.filter_map(|name| name.strip_prefix(repository)?.strip_prefix('@'));
         found.next().map(str::to_owned).ok_or_else(|| Error::NoDigest { base: self.base.clone() })
+    }
+}
+
+/// Checks that the engine runs the processor that the image has to be for.
+fn require_processor(request: &BuildRequest, info: &DockerInfo) -> Result<(), Error> {
+    let both = request.architecture.as_ref().zip(info.architecture.as_ref());
+    match both.and_then(|(image, host)| other_processor("the plan's image", image, host)) {
+        Some(finding) => Err(Error::Unfit { findings: vec![finding] }),
+        None => Ok(()),
     }
 }
 

@@ -56,11 +56,7 @@ impl Plan {
         let info = docker.info()?;
         let image = docker.image(&settings.image)?;
         let series = request.series;
-        if !docker.is_local() {
-            let message =
-                "the Docker engine is on another machine: cards and mounts are that machine's, and are not checked";
-            cx.emit(Event::Warning { message: message.to_owned() });
-        }
+        warn_of_distance(cx, &docker);
         let access = DeviceAccess::choose(cx, &info, settings.access, series, &request.cards)?;
         let sources = Sources::find(cx, request, &settings.name)?;
         let id = image.as_ref().and_then(|image| image.id.as_deref());
@@ -77,10 +73,9 @@ impl Plan {
         // One that runs is entered as it is.
         let was_running = docker.container(&settings.name)?.is_some_and(|container| container.is_running());
         let findings = if was_running { Vec::new() } else { subject.examine()? };
-        let terminal = request.terminal;
         let with = Creation {
             series,
-            terminal,
+            terminal: request.terminal,
             settings: &settings,
             sources: &sources,
             access: &access,
@@ -99,7 +94,7 @@ impl Plan {
             create,
             trust,
             trusted: sources.trusted,
-            terminal,
+            terminal: request.terminal,
             command: request.command.clone(),
             request: request.clone(),
             has_image: image.is_some(),
@@ -132,5 +127,13 @@ impl Plan {
     /// The checks of the host that fail, without the skipped ones.
     pub fn refusals(&self) -> Vec<Finding> {
         self.findings.iter().filter(|finding| !self.request.skip.contains(&finding.check)).cloned().collect()
+    }
+}
+
+fn warn_of_distance(cx: &Context, docker: &Docker) {
+    if !docker.is_local() {
+        let message =
+            "the Docker engine is on another machine: cards and mounts are that machine's, and are not checked";
+        cx.emit(Event::Warning { message: message.to_owned() });
     }
 }

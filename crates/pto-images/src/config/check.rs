@@ -182,6 +182,7 @@ impl Checked<'_> {
         self.one_of("validation_platform", &self.image.validation_platform, &PLATFORMS);
         self.base();
         self.readiness();
+        self.runners();
         self.driver();
         self.scripts();
     }
@@ -230,43 +231,46 @@ impl Checked<'_> {
 
     /// An enabled image must not lack anything, and a disabled one has to say what it lacks.
     fn readiness(&mut self) {
-        let labels = self.image.runners.iter();
-        if labels.clone().any(|label| label.trim().is_empty()) {
-            self.error("runners", "a label is empty");
-        }
-        if let Some(label) = twice(&self.image.runners) {
-            self.error("runners", format!("the label `{label}` is there twice"));
-        }
         if self.image.needs.iter().any(|need| need.trim().is_empty()) {
             self.error("needs", "an entry is empty; say what is missing");
         }
+        match (self.image.enabled, self.image.needs.is_empty()) {
+            (false, true) => self.error("needs", "it is not enabled; say what it still needs"),
+            (true, false) => self.error("needs", "it is enabled, and still needs something"),
+            _ => {}
+        }
+    }
+
+    /// The labels of the runner: those of this architecture, and of no other.
+    fn runners(&mut self) {
+        let labels = &self.image.runners;
         if self.image.runner_name.as_ref().is_some_and(|name| name.trim().is_empty()) {
             self.error("runner_name", "it is empty; leave it out where every runner with the labels may");
         }
-        if !self.image.enabled {
-            if self.image.needs.is_empty() {
-                self.error("needs", "it is not enabled; say what it still needs");
+        if labels.iter().any(|label| label.trim().is_empty()) {
+            self.error("runners", "a label is empty");
+        }
+        if let Some(label) = twice(labels) {
+            self.error("runners", format!("the label `{label}` is there twice"));
+        }
+        match (self.image.enabled, labels.is_empty()) {
+            (false, _) => return,
+            (true, true) => {
+                return self.error("runners", "an enabled image needs the labels of the runner that builds it");
             }
-            return;
+            (true, false) => {}
         }
-        if !self.image.needs.is_empty() {
-            self.error("needs", "it is enabled, and still needs something");
-        }
-        if self.image.runners.is_empty() {
-            self.error("runners", "an enabled image needs the labels of the runner that builds it");
-        }
-        if !labels.clone().any(|label| label == "self-hosted") {
+        if !labels.iter().any(|label| label == "self-hosted") {
             self.error("runners", "the label `self-hosted` is missing: only such a runner has an NPU");
         }
-        let wanted = if self.image.architecture == "amd64" { "X64" } else { "ARM64" };
-        let other = if wanted == "X64" { "ARM64" } else { "X64" };
-        if self.image.runners.iter().any(|label| label == other) {
+        let [wanted, other] = if self.image.architecture == "amd64" { ["X64", "ARM64"] } else { ["ARM64", "X64"] };
+        if labels.iter().any(|label| label == other) {
             self.error(
                 "runners",
                 format!("the label `{other}` is of another architecture than {}", self.image.architecture),
             );
         }
-        if !self.image.runners.iter().any(|label| label == wanted) {
+        if !labels.iter().any(|label| label == wanted) {
             self.error(
                 "runners",
                 format!("the label `{wanted}` is missing: images are built on their own architecture"),
