@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use pto_context::Context;
+use pto_images::config::Image;
 use pto_images::promote::{Promotion, Publication, PublicationReport};
 use pto_images::validation::{RESULTS, Results};
 use serde::Serialize;
 
 use super::common::{
-    ImageArgs, Kept, ReaderArgs, RecordArgs, RegistryArgs, going_on, locks, number, typed, upstream, validation_dir,
+    ImageArgs, Kept, ReaderArgs, RecordArgs, RegistryArgs, going_on, locks, named, number, typed, upstream,
+    validation_dir,
 };
 use super::promote::{outcome, promotion_lines};
 use crate::exit::{Failure, Outcome};
@@ -54,9 +57,7 @@ struct Document<'a> {
 pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
     let cx = common.context()?;
     let (config, image) = args.image.load_enabled(&cx)?;
-    let usual = || validation_dir(&cx, &image).join(RESULTS);
-    let results = Results::load(&args.results.clone().unwrap_or_else(usual))?;
-    results.require_passed(&image)?;
+    let results = tested(args, &cx, &image)?;
     let repository = args.registry.repository(&config)?;
     let promotion = Promotion {
         records: args.records.records(&cx, Kept::Publication, &image, &repository)?,
@@ -76,12 +77,9 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         promotion,
         upload_only: args.upload_only,
     };
-    let going_on = |error| {
-        let typed = typed(&args.image.file, &args.registry, &args.records);
-        going_on(error, &publication.promotion.records, &image.name, &typed)
-    };
-    let report = publication.run(&cx).map_err(going_on)?;
     let typed = typed(&args.image.file, &args.registry, &args.records);
+    let going_on = |error| going_on(error, &publication.promotion.records, &image.name, &typed);
+    let report = publication.run(&cx).map_err(going_on)?;
     let next = cx.called().spell(&format!("cargo xtask images promote {}{typed}", image.name));
     let problems = report.promotion.as_ref().map(|promotion| promotion.problems()).unwrap_or_default();
     if common.json {
@@ -91,6 +89,14 @@ pub fn run(args: &Args, common: &Common) -> Result<Outcome, Failure> {
         out::text(&text(&report, &next))?;
     }
     Ok(report.promotion.as_ref().map_or(Outcome::Passed, outcome))
+}
+
+/// The results that were named, or those that a validation wrote where it usually does; they have to be good.
+fn tested(args: &Args, cx: &Context, image: &Image) -> Result<Results, Failure> {
+    let usual = || validation_dir(cx, image).join(RESULTS);
+    let results = Results::load(&args.results.clone().unwrap_or_else(usual));
+    let passed = results.and_then(|results| results.require_passed(image).map(|()| results));
+    passed.map_err(|error| named(error, &image.name, &args.image.file.typed()))
 }
 
 /// A run that nobody numbered.

@@ -1,5 +1,6 @@
 //! `images test`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pto_context::{Context, Fault, counted, with_causes};
@@ -156,8 +157,8 @@ fn preflighting(cx: &Context, config: &Config, image: &Image, common: &Common) -
 fn preflight_text(image: &str, driver: Option<&str>, obstacles: &[Obstacle]) -> String {
     let mut lines: Vec<_> =
         obstacles.iter().map(|obstacle| format!("{} {}", style::error("error:"), obstacle.message)).collect();
-    let mut hints: Vec<_> = obstacles.iter().filter_map(|obstacle| obstacle.hint.clone()).collect();
-    hints.dedup();
+    // Several have the same.
+    let hints: BTreeSet<_> = obstacles.iter().filter_map(|obstacle| obstacle.hint.as_ref()).collect();
     lines.extend(hints.iter().map(|hint| format!("{} {hint}", style::hint("hint:"))));
     if obstacles.is_empty() {
         let driver = driver.unwrap_or_default();
