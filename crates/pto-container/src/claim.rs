@@ -15,6 +15,10 @@ const POLL: Duration = Duration::from_millis(100);
 /// How long a wait may last before the user is told what it is for.
 const QUIET: Duration = Duration::from_secs(2);
 
+/// How much of a container's name and of an engine's id is part of a claim's name, which is that of a file with up to 255 letters.
+const LONGEST_NAME: usize = 160;
+const LONGEST_ENGINE: usize = 80;
+
 /// A wait for another process. It has no limit: that process may fill a volume with gigabytes, and its claim ends with it.
 pub(crate) struct Waiting<'a> {
     cx: &'a Context,
@@ -48,22 +52,24 @@ pub(crate) fn pause() -> Result<(), Error> {
     Ok(())
 }
 
-/// The claim of a container's name.
+/// The claim of a container's name in an engine: another engine may have one of the same name.
 pub(crate) struct NameClaim<'a> {
-    name: String,
+    claim: String,
     quarantine: Quarantine,
     waiting: Waiting<'a>,
 }
 
 impl<'a> NameClaim<'a> {
-    pub(crate) fn new(cx: &'a Context, name: &str) -> Self {
+    pub(crate) fn new(cx: &'a Context, engine: Option<&str>, name: &str) -> Self {
         let waiting = Waiting::new(cx, format!("makes or starts container `{name}`"));
-        Self { name: name.to_owned(), quarantine: Quarantine::of(cx), waiting }
+        let engine: String = engine.unwrap_or_default().chars().filter(char::is_ascii_alphanumeric).collect();
+        let claim = format!("container.{name:.0$}.{engine:.1$}", LONGEST_NAME, LONGEST_ENGINE);
+        Self { claim, quarantine: Quarantine::of(cx), waiting }
     }
 
     /// `None` while another process has the name, after a moment's wait.
     pub(crate) fn try_claim(&mut self) -> Result<Option<Claim>, Error> {
-        let claim = self.quarantine.try_claim(&format!("container.{}", self.name))?;
+        let claim = self.quarantine.try_claim(&self.claim)?;
         if claim.is_none() {
             self.waiting.moment()?;
         }
@@ -112,4 +118,22 @@ fn try_all(quarantine: &Quarantine, cards: &[u32]) -> Result<Option<Vec<Claim>>,
 
 fn numbers(cards: &[u32]) -> String {
     cards.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_claimed_in_one_engine() {
+        let dir = tempfile::tempdir().unwrap();
+        let cx = Context::fake("/", [("PTOKIT_QUARANTINE", dir.path())]);
+        let claim = |engine: &str, name: &str| NameClaim::new(&cx, Some(engine), name).try_claim().unwrap();
+        let (id, longest) = ("ABCD:EFGH:".repeat(8), "n".repeat(240));
+        let held = claim(&id, &longest).unwrap();
+        assert!(claim(&id, &longest).is_none());
+        assert!(claim("0b8c-4f", &longest).is_some() && claim(&id, "other").is_some());
+        drop(held);
+        assert!(claim(&id, &longest).is_some());
+    }
 }

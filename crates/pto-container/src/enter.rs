@@ -69,7 +69,7 @@ impl Plan {
     /// # Errors
     /// The host is not fit for it, the container is not as it is asked for, or Docker cannot do it.
     pub fn enter(&self, mut on_line: impl FnMut(Stream, &str)) -> Result<Session, Error> {
-        let mut name = NameClaim::new(self.docker.cx(), &self.name);
+        let mut name = NameClaim::new(self.docker.cx(), self.engine.as_deref(), &self.name);
         loop {
             // One that runs is entered by whoever comes; what is wrong with another is said without waiting.
             if let Some(container) = self.docker.container(&self.name)? {
@@ -173,7 +173,8 @@ pub fn enter_existing(
 ) -> Result<(Session, Option<Configuration>), Error> {
     let named = name::checked("a container", container.to_owned())?;
     let docker = Docker::new(cx)?;
-    let (mut name, asked) = (NameClaim::new(cx, &named), Asked { terminal, command });
+    let engine = docker.info()?.id;
+    let (mut name, asked) = (NameClaim::new(cx, engine.as_deref(), &named), Asked { terminal, command });
     let find = || docker.container(&named)?.ok_or_else(|| Error::NoContainer { name: named.clone() });
     loop {
         let found = find()?;

@@ -31,6 +31,8 @@ pub struct Plan {
     /// The checks of the host that fail, with the skipped ones.
     pub findings: Vec<Finding>,
     pub(crate) docker: Docker,
+    /// The engine's id.
+    pub(crate) engine: Option<String>,
     pub(crate) create: Invocation,
     /// The command that gives a container which has not run yet its list of trusted trees.
     pub(crate) trust: Option<Invocation>,
@@ -91,6 +93,7 @@ impl Plan {
             configuration,
             findings,
             docker,
+            engine: info.id,
             create,
             trust,
             trusted: sources.trusted,

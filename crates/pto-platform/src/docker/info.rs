@@ -14,6 +14,9 @@ const ASCEND: &str = "ascend";
 /// What is needed of `docker info`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct DockerInfo {
+    /// What tells this engine from every other one.
+    #[serde(skip)]
+    pub id: Option<String>,
     /// Version of the engine; `None` where the daemon did not answer.
     pub server_version: Option<String>,
     /// Names of the registered runtimes, sorted.
@@ -69,6 +72,7 @@ fn from_json(info: &Value) -> DockerInfo {
     };
     let masked = |pointer| string(info, pointer).map(|proxy| mask_proxy(&proxy));
     DockerInfo {
+        id: string(info, "/ID"),
         server_version: string(info, "/ServerVersion"),
         runtimes,
         default_runtime: string(info, "/DefaultRuntime"),
@@ -110,6 +114,7 @@ fn from_text(text: &str) -> Option<DockerInfo> {
     runtimes.sort();
     let masked = |name| field(name).map(|proxy| mask_proxy(&proxy));
     Some(DockerInfo {
+        id: field("ID"),
         server_version: field("Server Version"),
         runtimes,
         default_runtime: field("Default Runtime"),
